@@ -1,0 +1,2 @@
+//! rakec
+fn main() {}
