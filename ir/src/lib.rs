@@ -1,1 +1,12 @@
-//! ir
+//! The IR zoo of the Rake compiler: operations, profiles, spans, diagnostics and every IR from `surface` to `allocated`.
+//!
+//! This crate knows no pass and no encoder. Each IR is a file (or folder): what it removes and adds, its invariants, its
+//! nodes, printer, reader, check and evaluator.
+
+pub mod fused;
+pub mod lane;
+pub mod ops;
+pub mod profile;
+pub mod span;
+pub mod tined;
+pub mod types;

@@ -1,0 +1,116 @@
+//! The SSA core that `tined` and `fused` share: straight-line lane operations over one arena of values per function.
+//!
+//! The two IRs differ only in what a fused region holds, so the core takes the region as a parameter. Control flow that
+//! runs bring later (counted loops, uniform branches) becomes further [`Stmt`]s; no general CFG is needed anywhere.
+//!
+//! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's lane
+//! width that stands before it; every operation's types follow [`Op::infer`](crate::ops::Op::infer).
+
+use crate::ops::{Imm, Op};
+use crate::profile::Profile;
+use crate::span::Span;
+use crate::types::Ty;
+use la_arena::{Arena, Idx};
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+
+/// A value; `%3` in dumps, numbered in program order per function.
+pub type ValueId = Idx<Value>;
+
+/// Operands of one value.
+pub type Args = SmallVec<[ValueId; 3]>;
+
+/// One lane operation and its result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Value {
+    /// What it computes.
+    pub op: Op,
+    /// Its immediate.
+    pub imm: Imm,
+    /// Its operands.
+    pub args: Args,
+    /// Its type.
+    pub ty: Ty,
+    /// The lanes in which it is computed; `None` is all of them. Outside those lanes it has no value.
+    pub mask: Option<ValueId>,
+    /// Where the source asks for it.
+    pub span: Span,
+    /// The source name it was bound to, for people; never meaning.
+    pub name: Option<SmolStr>,
+}
+
+/// A parameter; `Op::Param` values read it by position.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Param {
+    /// Its source name.
+    pub name: SmolStr,
+    /// Its type.
+    pub ty: Ty,
+    /// Its declaration.
+    pub span: Span,
+}
+
+/// One step of a body.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stmt<R> {
+    /// Compute a value.
+    Value(ValueId),
+    /// Compute a fused region.
+    Region(R),
+}
+
+/// A scratch or rake.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function<R> {
+    /// Its name, which is its C symbol.
+    pub name: SmolStr,
+    /// Its definition's name in source.
+    pub span: Span,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// All its values.
+    pub values: Arena<Value>,
+    /// The order of computation.
+    pub body: Vec<Stmt<R>>,
+    /// The result; its type is the function's.
+    pub result: ValueId,
+}
+
+/// A program for one profile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program<R> {
+    /// The profile it was checked for.
+    pub profile: Profile,
+    /// How much freedom fused regions have.
+    pub fuse: FuseLevel,
+    /// Its functions, in source order.
+    pub functions: Vec<Function<R>>,
+}
+
+/// How far the graph of a region may be rewritten (`--fuse`).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+pub enum FuseLevel {
+    /// Bit-identical rewrites only.
+    Exact,
+    /// Those and contraction.
+    Contract,
+    /// Everything equal over the reals.
+    #[default]
+    Full,
+}
+
+impl FuseLevel {
+    /// The word on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FuseLevel::Exact => "exact",
+            FuseLevel::Contract => "contract",
+            FuseLevel::Full => "full",
+        }
+    }
+
+    /// The level with this name.
+    pub fn from_name(name: &str) -> Option<FuseLevel> {
+        [FuseLevel::Exact, FuseLevel::Contract, FuseLevel::Full].into_iter().find(|l| l.name() == name)
+    }
+}

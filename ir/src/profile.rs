@@ -1,0 +1,198 @@
+//! Machine profiles: what a target fixes. One row per profile; everything else is keyed by it.
+
+use crate::types::Elem;
+
+/// A machine profile, an index into [`PROFILES`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum Profile {
+    X86Sse2,
+    X86Avx2,
+    X86Avx512,
+    Aarch64Neon,
+    WasmSimd128,
+    WasmSimd128Relaxed,
+    Scalar,
+}
+
+/// The family whose backend folder serves a profile.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum Family {
+    X86,
+    Aarch64,
+    Wasm,
+    Scalar,
+}
+
+/// What is fixed for a profile.
+#[derive(Clone, Copy, Debug)]
+pub struct ProfileInfo {
+    /// The profile this row describes.
+    pub profile: Profile,
+    /// The name on the command line.
+    pub name: &'static str,
+    /// Which backend serves it.
+    pub family: Family,
+    /// Bits of one rack; 0 for `scalar`, whose rack is one element of any width.
+    pub rack_bits: u32,
+    /// Registers that racks may take, 0 where the machine is virtual.
+    pub rack_registers: u32,
+    /// Registers for masks apart from racks (AVX-512's `k1`-`k7`), 0 where masks are racks.
+    pub mask_registers: u32,
+    /// Whether it has a fused multiply-add with all four signs.
+    pub fma: bool,
+    /// Whether floating-point operations raise flags that a program can observe.
+    pub fp_flags: bool,
+    /// The instruction set, for people.
+    pub instruction_set: &'static str,
+    /// Whether this compiler generates code for it yet.
+    pub available: bool,
+}
+
+/// The table, in the order that `--print-targets` shows.
+pub const PROFILES: &[ProfileInfo] = &[
+    ProfileInfo {
+        profile: Profile::X86Sse2,
+        name: "x86-sse2",
+        family: Family::X86,
+        rack_bits: 128,
+        rack_registers: 16,
+        mask_registers: 0,
+        fma: false,
+        fp_flags: true,
+        instruction_set: "x86-64 baseline (SSE2)",
+        available: true,
+    },
+    ProfileInfo {
+        profile: Profile::X86Avx2,
+        name: "x86-avx2",
+        family: Family::X86,
+        rack_bits: 256,
+        rack_registers: 16,
+        mask_registers: 0,
+        fma: true,
+        fp_flags: true,
+        instruction_set: "x86-64-v3 (AVX2, FMA3)",
+        available: true,
+    },
+    ProfileInfo {
+        profile: Profile::X86Avx512,
+        name: "x86-avx512",
+        family: Family::X86,
+        rack_bits: 512,
+        rack_registers: 32,
+        mask_registers: 7,
+        fma: true,
+        fp_flags: true,
+        instruction_set: "x86-64-v4 (AVX-512 F, BW, CD, DQ, VL)",
+        available: true,
+    },
+    ProfileInfo {
+        profile: Profile::Aarch64Neon,
+        name: "aarch64-neon",
+        family: Family::Aarch64,
+        rack_bits: 128,
+        rack_registers: 24,
+        mask_registers: 0,
+        fma: true,
+        fp_flags: true,
+        instruction_set: "Armv8-A Advanced SIMD",
+        available: false,
+    },
+    ProfileInfo {
+        profile: Profile::WasmSimd128,
+        name: "wasm-simd128",
+        family: Family::Wasm,
+        rack_bits: 128,
+        rack_registers: 0,
+        mask_registers: 0,
+        fma: false,
+        fp_flags: false,
+        instruction_set: "WebAssembly SIMD",
+        available: false,
+    },
+    ProfileInfo {
+        profile: Profile::WasmSimd128Relaxed,
+        name: "wasm-simd128-relaxed",
+        family: Family::Wasm,
+        rack_bits: 128,
+        rack_registers: 0,
+        mask_registers: 0,
+        fma: false,
+        fp_flags: false,
+        instruction_set: "WebAssembly SIMD and relaxed SIMD",
+        available: false,
+    },
+    ProfileInfo {
+        profile: Profile::Scalar,
+        name: "scalar",
+        family: Family::Scalar,
+        rack_bits: 0,
+        rack_registers: 0,
+        mask_registers: 0,
+        fma: false,
+        fp_flags: true,
+        instruction_set: "C, one lane, no vector guarantee",
+        available: false,
+    },
+];
+
+impl Profile {
+    /// Every profile, in the table's order.
+    pub fn all() -> impl Iterator<Item = Profile> {
+        PROFILES.iter().map(|row| row.profile)
+    }
+
+    /// Its row.
+    pub const fn info(self) -> &'static ProfileInfo {
+        &PROFILES[self as usize]
+    }
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The profile with this name.
+    pub fn from_name(name: &str) -> Option<Profile> {
+        PROFILES.iter().find(|row| row.name == name).map(|row| row.profile)
+    }
+
+    /// Lanes of a rack whose lanes are `bits` wide.
+    pub const fn lanes_of_bits(self, bits: u32) -> usize {
+        let rack = self.info().rack_bits;
+        if rack == 0 { 1 } else { (rack / bits) as usize }
+    }
+
+    /// Lanes of a rack of `elem`.
+    pub const fn lanes(self, elem: Elem) -> usize {
+        self.lanes_of_bits(elem.bits())
+    }
+}
+
+impl std::fmt::Display for Profile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_at_their_profiles_index() {
+        for (index, row) in PROFILES.iter().enumerate() {
+            assert_eq!(row.profile as usize, index);
+            assert_eq!(Profile::from_name(row.name), Some(row.profile));
+        }
+    }
+
+    #[test]
+    fn lanes_follow_from_the_register() {
+        assert_eq!(Profile::X86Sse2.lanes(Elem::F32), 4);
+        assert_eq!(Profile::X86Avx512.lanes(Elem::U8), 64);
+        assert_eq!(Profile::Scalar.lanes(Elem::F32), 1);
+    }
+}
