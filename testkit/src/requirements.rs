@@ -1,0 +1,58 @@
+//! The outside tools that the tests need.
+
+use crate::x86;
+
+/// A tool, what the tests use it for and how to get it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement {
+    /// The command or module.
+    pub tool: &'static str,
+    /// What the tests do with it.
+    pub purpose: &'static str,
+    /// The Debian or Ubuntu package that has it.
+    pub apt: Option<&'static str>,
+    /// The Python package that has it, as `pip install` takes it; installed into the virtual
+    /// environment [`x86::venv`] where the system's Python refuses packages.
+    pub pip: Option<&'static str>,
+    /// Arguments with which the command succeeds when it is there; none for a Python module.
+    pub probe: &'static [&'static str],
+}
+
+/// Every tool that some test needs on this machine, in the order to install them.
+pub fn requirements() -> Vec<Requirement> {
+    let apt = |tool, package, purpose, probe| Requirement {
+        tool,
+        purpose,
+        apt: Some(package),
+        pip: None,
+        probe,
+    };
+    let mut all = vec![
+        apt("cc", "gcc", "calls compiled functions from C; builds the emulator's shim", &["--version"]),
+        apt("as", "binutils", "assembles our assembly text, to compare the bytes", &["--version"]),
+    ];
+    if !x86::cpu_has(x86::Isa::Avx512) {
+        all.push(apt("python3", "python3-venv", "drives the emulator", &["-c", "import ensurepip"]));
+        all.push(Requirement {
+            tool: "bochscpu",
+            purpose: "runs AVX-512 code, which this CPU does not have",
+            apt: None,
+            pip: Some("bochscpu-python==0.4.0"),
+            probe: &[],
+        });
+    }
+    all
+}
+
+impl Requirement {
+    /// Whether it is installed.
+    pub fn is_met(&self) -> bool {
+        if self.pip.is_some() {
+            return x86::check_emulator().is_ok();
+        }
+        let quiet = std::process::Stdio::null;
+        let mut probe = std::process::Command::new(self.tool);
+        let status = probe.args(self.probe).stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
+        status.is_ok_and(|status| status.success())
+    }
+}

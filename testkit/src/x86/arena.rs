@@ -1,0 +1,248 @@
+//! The memory a run happens in, the same for both engines: state, code, jobs, records.
+//!
+//! ```text
+//! 0        state of the trampoline, header for the emulator's driver, stack     read, write
+//! CODE     trampolines, images                                                  read, execute
+//! data     job table, argument records, results                                 read, write
+//! ```
+//!
+//! The three parts begin at multiples of 2 MiB, the page size of the emulated machine. Inside,
+//! everything is addressed by offset from the arena's start, so that it runs anywhere.
+
+use super::{Fault, Isa, Job, Out};
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd};
+
+/// Offset of the code; `trampoline.s` knows it.
+pub const CODE: usize = BIG_PAGE;
+/// Bytes of an argument record: eight vectors, six general registers, MXCSR.
+const IN_STRIDE: usize = 576;
+/// Bytes of a result: a vector, rax, MXCSR (8), six callee-saved registers, rsp, flags.
+const OUT_STRIDE: usize = 192;
+/// Bytes of a job: offsets of entry, records and results, count, ISA as a number.
+const JOB_STRIDE: usize = 64;
+/// Offset of the number of records left in the current job.
+const STATE_LEFT: usize = 0x10;
+/// Offset of the number of the current job, which the engine keeps.
+const STATE_JOB: usize = 0x40;
+/// Offset of the header that `emu/driver.py` reads.
+const HEADER: usize = 1024;
+/// The stack of the emulated machine ends here.
+const STACK_TOP: usize = BIG_PAGE - 4096;
+const BIG_PAGE: usize = 2 << 20;
+const INT3: u8 = 0xcc;
+const DIRECTION_FLAG: u64 = 1 << 10;
+
+/// What the trampoline puts in the callee-saved registers.
+const SENTINELS: [(&str, u64); 6] = [
+    ("rbx", 0xb0b0_b0b0_b0b0_b0b0),
+    ("rbp", 0xb5b5_b5b5_b5b5_b5b5),
+    ("r12", 0x1212_1212_1212_1212),
+    ("r13", 0x1313_1313_1313_1313),
+    ("r14", 0x1414_1414_1414_1414),
+    ("r15", 0x1515_1515_1515_1515),
+];
+
+#[cfg(target_arch = "x86_64")]
+mod blob {
+    std::arch::global_asm!(include_str!("trampoline.s"));
+    unsafe extern "C" {
+        static rake_testkit_trampolines: u8;
+        static rake_testkit_offsets: [u64; 5];
+    }
+    /// The trampolines' bytes; offsets of the three trampolines and of the halt.
+    pub fn get() -> Option<(&'static [u8], [usize; 4])> {
+        // SAFETY: both are constants in trampoline.s; the fifth offset is the blob's size.
+        unsafe {
+            let [sse2, avx2, avx512, halt, size] = rake_testkit_offsets.map(|o| o as usize);
+            let bytes = std::slice::from_raw_parts(&raw const rake_testkit_trampolines, size);
+            Some((bytes, [sse2, avx2, avx512, halt]))
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod blob {
+    pub fn get() -> Option<(&'static [u8], [usize; 4])> {
+        None
+    }
+}
+
+/// Shared, mapped memory with all of a run in it.
+pub struct Arena {
+    base: *mut u8,
+    len: usize,
+    /// The memory as a file, for the emulator's process.
+    pub file: Option<File>,
+    jobs_at: usize,
+    counts: Vec<usize>,
+    widths: Vec<usize>,
+    trampolines: [usize; 4],
+}
+
+impl Arena {
+    /// Lays out and fills the memory for `jobs`; backed by an (unnamed) file if `shared_file`.
+    pub fn new(jobs: &[Job], shared_file: bool) -> Result<Arena, Fault> {
+        let (blob, trampolines) = blob::get().ok_or_else(|| {
+            Fault::machinery("x86 code can be run on x86-64 machines only: the trampoline's bytes are made by this build")
+        })?;
+        let mut code = blob.to_vec();
+        let mut entries = Vec::new();
+        for (number, Job { image, .. }) in jobs.iter().enumerate() {
+            if image.entry >= image.bytes.len() {
+                let size = image.bytes.len();
+                let message = format!("the entry {} is outside the image of {size} bytes", image.entry);
+                return Err(Fault { at: Some((number, 0)), message });
+            }
+            // Falling out of an image traps.
+            code.resize((code.len() + 64).next_multiple_of(64), INT3);
+            entries.push(CODE + code.len() + image.entry);
+            code.extend_from_slice(&image.bytes);
+        }
+        code.resize(code.len() + 64, INT3);
+        let jobs_at = CODE + code.len().next_multiple_of(BIG_PAGE);
+        let records: usize = jobs.iter().map(|job| job.regs.len()).sum();
+        let first_in = jobs_at + (jobs.len() * JOB_STRIDE).next_multiple_of(64);
+        let first_out = first_in + records * IN_STRIDE;
+        let len = (first_out + records * OUT_STRIDE).next_multiple_of(BIG_PAGE);
+
+        let (base, file) = map(len, shared_file)?;
+        let counts = jobs.iter().map(|job| job.regs.len()).collect();
+        let widths = jobs.iter().map(|job| job.isa.width()).collect();
+        let mut arena = Arena { base, len, file, jobs_at, counts, widths, trampolines };
+        arena.bytes()[CODE..][..code.len()].copy_from_slice(&code);
+        let (mut next_in, mut next_out) = (first_in, first_out);
+        for (number, (job, entry)) in jobs.iter().zip(entries).enumerate() {
+            let fields = [entry, next_in, next_out, job.regs.len(), job.isa as usize];
+            arena.put(arena.jobs_at + number * JOB_STRIDE, &fields.map(|f| f as u64));
+            for regs in job.regs {
+                let vecs = regs.vec.as_flattened();
+                arena.bytes()[next_in..][..vecs.len()].copy_from_slice(vecs);
+                arena.put(next_in + 512, &regs.gpr);
+                arena.put(next_in + 560, &[u64::from(regs.mxcsr)]);
+                next_in += IN_STRIDE;
+            }
+            next_out += job.regs.len() * OUT_STRIDE;
+        }
+        let halt = CODE + trampolines[3];
+        let header = [len, CODE, jobs_at, halt, STACK_TOP, jobs.len(), JOB_STRIDE, STATE_JOB];
+        arena.put(HEADER, &header.map(|f| f as u64));
+        arena.put(HEADER + 64, &[0, 1, 2].map(|i| (CODE + trampolines[i]) as u64));
+        Ok(arena)
+    }
+
+    /// Makes the code executable and no longer writable in this process.
+    pub fn protect(&self) -> Result<(), Fault> {
+        // SAFETY: the range is inside the mapping and starts at a page.
+        let code = unsafe {
+            let access = libc::PROT_READ | libc::PROT_EXEC;
+            libc::mprotect(self.base.add(CODE).cast(), self.jobs_at - CODE, access)
+        };
+        if code == 0 { Ok(()) } else { Err(os_error("making memory executable")) }
+    }
+
+    /// Address of the trampoline for job `number`'s ISA, and of the job.
+    pub fn call(&self, number: usize, isa: Isa) -> (*const u8, *const u8) {
+        let job = self.jobs_at + number * JOB_STRIDE;
+        // SAFETY: both are inside the mapping.
+        unsafe { (self.base.add(CODE + self.trampolines[isa as usize]), self.base.add(job)) }
+    }
+
+    /// Notes that job `number` starts. Allocates nothing, so that a forked child may call it.
+    pub fn begin(&self, number: usize) {
+        // SAFETY: inside the mapping and aligned.
+        unsafe { self.base.add(STATE_JOB).cast::<u64>().write_volatile(number as u64) }
+    }
+
+    /// The job and record that were under way when a run broke off.
+    pub fn progress(&mut self) -> (usize, usize) {
+        let job = self.get(STATE_JOB) as usize;
+        let left = self.get(STATE_LEFT) as usize;
+        (job, self.counts.get(job).map_or(0, |count| count.saturating_sub(left)))
+    }
+
+    /// The results of a finished run.
+    pub fn results(&mut self) -> Vec<Vec<Out>> {
+        let (counts, widths) = (self.counts.clone(), self.widths.clone());
+        let mut at = self.jobs_at + (counts.len() * JOB_STRIDE).next_multiple_of(64);
+        at += counts.iter().sum::<usize>() * IN_STRIDE;
+        let mut results = Vec::with_capacity(counts.len());
+        for (count, width) in counts.into_iter().zip(widths) {
+            let outs = (0..count).map(|i| self.result(at + i * OUT_STRIDE, width));
+            results.push(outs.collect());
+            at += count * OUT_STRIDE;
+        }
+        results
+    }
+
+    fn result(&mut self, at: usize, width: usize) -> Out {
+        let mut vec0 = [0; 64];
+        vec0[..width].copy_from_slice(&self.bytes()[at..][..width]);
+        let mut clobbered = Vec::new();
+        for (i, (name, value)) in SENTINELS.into_iter().enumerate() {
+            if self.get(at + 80 + 8 * i) != value {
+                clobbered.push(name);
+            }
+        }
+        if self.get(at + 128) != 0 {
+            clobbered.push("rsp");
+        }
+        if self.get(at + 136) & DIRECTION_FLAG != 0 {
+            clobbered.push("DF");
+        }
+        let (rax, mxcsr) = (self.get(at + 64), self.get(at + 72) as u32);
+        Out { vec0, rax, mxcsr, callee_saved_ok: clobbered.is_empty(), clobbered }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the mapping is ours and `len` bytes long. Other processes write to it only
+        // while we wait for them.
+        unsafe { std::slice::from_raw_parts_mut(self.base, self.len) }
+    }
+
+    fn get(&mut self, at: usize) -> u64 {
+        let mut word = [0; 8];
+        word.copy_from_slice(&self.bytes()[at..][..8]);
+        u64::from_le_bytes(word)
+    }
+
+    fn put(&mut self, at: usize, words: &[u64]) {
+        for (i, word) in words.iter().enumerate() {
+            self.bytes()[at + 8 * i..][..8].copy_from_slice(&word.to_le_bytes());
+        }
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nothing borrows from it any more.
+        unsafe { libc::munmap(self.base.cast(), self.len) };
+    }
+}
+
+fn os_error(what: &str) -> Fault {
+    Fault::machinery(format!("{what}: {}", std::io::Error::last_os_error()))
+}
+
+/// Maps `len` zero bytes that forked or started processes can share.
+fn map(len: usize, shared_file: bool) -> Result<(*mut u8, Option<File>), Fault> {
+    let mut file = None;
+    if shared_file {
+        // SAFETY: the name is a C string; the descriptor, if valid, is ours alone.
+        let made = unsafe {
+            let fd = libc::memfd_create(c"rake-testkit".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 { None } else { Some(File::from_raw_fd(fd)) }
+        };
+        let made = made.ok_or_else(|| os_error("making shared memory"))?;
+        made.set_len(len as u64).map_err(|_| os_error("sizing shared memory"))?;
+        file = Some(made);
+    }
+    let fd = file.as_ref().map_or(-1, |file| file.as_raw_fd());
+    let kind = if file.is_some() { 0 } else { libc::MAP_ANONYMOUS | libc::MAP_NORESERVE };
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping at an address of the system's choice.
+    let base = unsafe {
+        libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED | kind, fd, 0)
+    };
+    if base == libc::MAP_FAILED { Err(os_error("mapping memory")) } else { Ok((base.cast(), file)) }
+}

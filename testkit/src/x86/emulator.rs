@@ -1,0 +1,96 @@
+//! Runs jobs in Bochs' CPU model: starts `emu/driver.py` once, with the arena as its input.
+
+use super::arena::Arena;
+use super::{Fault, Job, Out};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+/// The directory of `driver.py` and `shim.c`.
+const EMU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/emu");
+
+pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
+    let mut arena = Arena::new(jobs, true)?;
+    let file = arena.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
+    let mut driver = driver().map_err(Fault::machinery)?;
+    let output = driver.stdin(Stdio::from(file)).output();
+    let output = output.map_err(|e| Fault::machinery(format!("starting the emulator: {e}")))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if let Some(fault) = said.strip_prefix("fault: ") {
+        return Err(Fault { at: Some(arena.progress()), message: fault.trim().to_owned() });
+    }
+    if !output.status.success() || said.trim() != "ok" {
+        let (status, errors) = (output.status, String::from_utf8_lossy(&output.stderr));
+        let at = arena.progress();
+        let place = format!("at job {}, record {} of its part", at.0, at.1);
+        let message = format!("the emulator failed {place} ({status}): {said}{errors}\n{ADVICE}");
+        return Err(Fault::machinery(message));
+    }
+    Ok(arena.results())
+}
+
+const ADVICE: &str = "If the module bochscpu is missing: `cargo xtask test` installs it, or run \
+    `pip install bochscpu-python` for the python3 in PATH or for the one that RAKE_PYTHON names.";
+
+/// Checks that the emulator starts.
+///
+/// # Errors
+///
+/// What is missing, and how to install it.
+pub fn check_emulator() -> Result<(), String> {
+    let output = driver()?.arg("--check").stdin(Stdio::null()).output();
+    let output = output.map_err(|e| format!("starting the emulator: {e}\n{ADVICE}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(format!("{}\n{ADVICE}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// The Python that runs the emulator: `$RAKE_PYTHON`, else the one of the virtual environment
+/// [`venv`], else `python3`.
+pub fn python() -> PathBuf {
+    if let Some(named) = std::env::var_os("RAKE_PYTHON") {
+        return named.into();
+    }
+    let own = venv().join("bin/python3");
+    if own.exists() { own } else { "python3".into() }
+}
+
+/// Where a Python virtual environment for the emulator is looked for (`target/testkit/venv`).
+pub fn venv() -> PathBuf {
+    cache().join("venv")
+}
+
+/// Things made for the tests: `testkit/` in the build directory.
+fn cache() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target.unwrap_or_else(|| Path::new(EMU).join("../../target")).join("testkit")
+}
+
+fn driver() -> Result<Command, String> {
+    let mut command = Command::new(python());
+    command.arg(Path::new(EMU).join("driver.py")).env("LD_PRELOAD", shim()?);
+    Ok(command)
+}
+
+/// Builds the shim when it is missing or older than its source.
+fn shim() -> Result<PathBuf, String> {
+    let source = Path::new(EMU).join("shim.c");
+    let library = cache().join("shim.so");
+    let time = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
+    if time(&library).is_some_and(|built| time(&source).is_some_and(|written| written <= built)) {
+        return Ok(library);
+    }
+    let failed = |what: String| format!("building {}: {what}", library.display());
+    std::fs::create_dir_all(cache()).map_err(|e| failed(e.to_string()))?;
+    // Built aside and renamed, because other test processes may be doing the same.
+    let aside = cache().join(format!("shim.{}.so", std::process::id()));
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&aside).arg(&source);
+    let output = cc.output().map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    std::fs::rename(&aside, &library).map_err(|e| failed(e.to_string()))?;
+    Ok(library)
+}
