@@ -106,6 +106,9 @@ def main():
     def on_exception(session, _cpu, vector, error):
         # A fault while a fault is delivered says nothing new.
         if not faults:
+            # int3 and its like first fail to find their descriptor, for there is no table.
+            if vector == 13 and error & 2:
+                vector, error = error >> 3, 0
             faults.append((vector, error, session.cpu.rip, session.cpu.cr2))
         session.stop()
 
@@ -125,12 +128,14 @@ def main():
         if faults:
             vector, error, rip, cr2 = faults[0]
             name = EXCEPTIONS.get(vector, f"exception {vector}")
-            where = f"{rip - BASE - entry:+#x} from the entry"
             touched = f", address {cr2:#x}" if vector == 14 else ""
-            return f"fault: {name} (error code {error:#x}{touched}) at {where}"
+            # Bochs has stepped past an instruction that it executes, but not past one it fetches.
+            fetching = vector == 14 and error & 16
+            place = "fetching from" if fetching else "in the instruction that ends at"
+            return f"fault: {name} (error code {error:#x}{touched}), {place} entry{rip - BASE - entry:+#x}"
         rip = session.cpu.rip
         if not BASE + halt <= rip <= BASE + halt + 1:
-            return f"fault: stopped {rip - BASE - entry:+#x} from the entry"
+            return f"fault: stopped at entry{rip - BASE - entry:+#x}"
     return "ok"
 
 

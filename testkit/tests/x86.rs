@@ -252,7 +252,7 @@ fn faults_are_errors_that_tell_the_place() {
     let error = run_on(Engine::Native, &jobs).unwrap_err();
     assert!(error.starts_with("job 1, record 2: ") && error.contains("SIGILL"), "{error}");
     let error = run_on(Engine::Emulator, &jobs).unwrap_err();
-    assert!(error.starts_with("job 1, record 2: #UD") && error.contains("+0x4 from"), "{error}");
+    assert!(error.starts_with("job 1, record 2: #UD") && error.contains("ends at entry+0x6"), "{error}");
 
     let cases = [
         (misaligned(), "SIGSEGV", "#GP"),

@@ -83,8 +83,9 @@ fn shim() -> Result<PathBuf, String> {
     }
     let failed = |what: String| format!("building {}: {what}", library.display());
     std::fs::create_dir_all(cache()).map_err(|e| failed(e.to_string()))?;
-    // Built aside and renamed, because other test processes may be doing the same.
-    let aside = cache().join(format!("shim.{}.so", std::process::id()));
+    // Built aside and renamed, because other tests may be doing the same.
+    let (process, thread) = (std::process::id(), std::thread::current().id());
+    let aside = cache().join(format!("shim.{process}.{thread:?}.so"));
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&aside).arg(&source);
     let output = cc.output().map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
