@@ -3,10 +3,12 @@
 //! This crate knows no pass and no encoder. Each IR is a file (or folder): what it removes and adds, its invariants, its
 //! nodes, printer, reader, check and evaluator.
 
+pub mod diag;
 pub mod fused;
 pub mod lane;
 pub mod ops;
 pub mod profile;
 pub mod span;
+pub mod surface;
 pub mod tined;
 pub mod types;

@@ -1,0 +1,272 @@
+//! Diagnostics: what the compiler tells its user, and the one table of their codes.
+//!
+//! A code is stable: it is never renumbered and never reused. Rendering lives in the command, not here.
+
+use std::fmt;
+
+use crate::span::Span;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    /// The program is rejected.
+    Error,
+    /// The program is accepted; `--deny` makes it an error.
+    Warning,
+}
+
+/// A place that a diagnostic points at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    /// The place.
+    pub span: Span,
+    /// What is to be seen there; may be empty.
+    pub text: String,
+    /// Whether this is the place the diagnostic is about (there is at most one).
+    pub primary: bool,
+}
+
+/// One message to the user.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: Code,
+    /// Error or warning.
+    pub severity: Severity,
+    /// One line in plain words, no final full stop.
+    pub message: String,
+    /// The places, the primary one first.
+    pub labels: Vec<Label>,
+    /// Facts that explain it.
+    pub notes: Vec<String>,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at `span`.
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        let primary = Label { span, text: String::new(), primary: true };
+        Diagnostic { labels: vec![primary], ..Diagnostic::spanless(code, message) }
+    }
+
+    /// A warning at `span`.
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(code, span, message) }
+    }
+
+    /// An error that no place in a source file can be given for.
+    pub fn spanless(code: Code, message: impl Into<String>) -> Diagnostic {
+        let (severity, message) = (Severity::Error, message.into());
+        Diagnostic { code, severity, message, labels: Vec::new(), notes: Vec::new(), help: None }
+    }
+
+    /// Sets the text at the primary place.
+    pub fn at(mut self, text: impl Into<String>) -> Diagnostic {
+        if let Some(label) = self.labels.first_mut() {
+            label.text = text.into();
+        }
+        self
+    }
+
+    /// Adds a secondary place.
+    pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.labels.push(Label { span, text: text.into(), primary: false });
+        self
+    }
+
+    /// Adds a note.
+    pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
+        self.notes.push(text.into());
+        self
+    }
+
+    /// Sets the help line.
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        self.help = Some(text.into());
+        self
+    }
+
+    /// The place the diagnostic is about.
+    pub fn span(&self) -> Option<Span> {
+        self.labels.iter().find(|label| label.primary).map(|label| label.span)
+    }
+
+    /// Whether it rejects the program.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// Declares [`Code`] and its table from rows `Name = "R0000", "title", "explanation";`.
+macro_rules! codes {
+    ($($name:ident = $text:literal, $title:literal, $long:literal;)*) => {
+        /// A stable code. The table in this file lists them all.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Code {
+            $(#[doc = concat!($text, ": ", $title)] $name,)*
+        }
+
+        impl Code {
+            /// Every code in the order of the table.
+            pub const ALL: &[Code] = &[$(Code::$name,)*];
+
+            /// The code as printed, `R` and four digits.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// The row's name in the source, for tables and search.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$name => stringify!($name),)* }
+            }
+
+            /// One line on what the code means.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$name => $title,)* }
+            }
+
+            /// The longer explanation that `--explain` prints.
+            pub fn explanation(self) -> &'static str {
+                match self { $(Code::$name => $long,)* }
+            }
+        }
+    };
+}
+
+impl Code {
+    /// Looks a code up by its printed form, in any case.
+    pub fn parse(text: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str().eq_ignore_ascii_case(text))
+    }
+
+    /// The stage that reports the code, from its hundreds.
+    pub fn stage(self) -> &'static str {
+        match self.as_str().get(1..3) {
+            Some("00") => "general",
+            Some("01") => "syntax",
+            Some("02") => "names",
+            Some("03") => "types",
+            Some("04") => "masks and moves",
+            Some("05") => "lowering",
+            Some("06") => "fusion",
+            Some("07") => "backend",
+            Some("08") => "verification",
+            _ => "other",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+// One row per block; rows of a stage in ascending order; add rows at the end of their stage.
+codes! {
+    // 00xx: general
+    NotAvailableYet = "R0001", "not available yet",
+        "The form belongs to the language and is parsed, but this version of the compiler does not implement it. \
+         `--print-capabilities` lists what each profile compiles.";
+    LimitExceeded = "R0002", "a counted limit was exceeded",
+        "The compiler bounds the sizes that could make it run without end or out of memory: graph nodes, definitions, \
+         unrolled statements, embedded bytes, source bytes. The message names the limit, and the documentation lists \
+         them. Split the program to stay below.";
+    NestedTooDeeply = "R0003", "nested too deeply",
+        "Expressions, bodies and block comments nest at most 256 deep, so that no input can exhaust the compiler's \
+         stack. Bind inner parts to names, or move them to definitions of their own.";
+    TooManyErrors = "R0004", "too many errors",
+        "After a bounded number of errors the rest of the file is not reported. Mend the first ones and try again.";
+    Internal = "R0005", "the compiler contradicts itself",
+        "A check between two passes failed. This is a fault of the compiler and not of the program.";
+
+    // 01xx: lexer, layout, parser
+    InvalidUtf8 = "R0101", "the source is not UTF-8",
+        "Source files are UTF-8. Save the file in that encoding.";
+    InvalidCharacter = "R0102", "a character that cannot stand here",
+        "Outside comments and strings only printable ASCII, spaces and line breaks may stand.";
+    StrayCarriageReturn = "R0103", "a carriage return without a line feed",
+        "Lines end in LF or CRLF. A lone CR is refused, since editors disagree on whether it ends a line.";
+    TabInIndentation = "R0104", "a tab in the indentation",
+        "Indentation is spaces, so that a body's lines align in every editor.";
+    UnclosedComment = "R0105", "a block comment is not closed",
+        "`(*` opens a block comment, which nests; each needs its own `*)`.";
+    UnclosedString = "R0106", "a string is not closed",
+        "A string ends at the next `\"` on its line; `\\\"` does not end it.";
+    MalformedNumber = "R0107", "a malformed number",
+        "Integers are decimal or `0x` hexadecimal. Floats have a `.` after the first digits or an exponent with at \
+         least one digit: `1.0`, `2.`, `1e-3`. A letter or digit may not follow directly.";
+    IntegerTooLarge = "R0108", "an integer literal beyond 2^64-1",
+        "No type holds it. The largest integer literal is 18446744073709551615.";
+    InvalidName = "R0109", "a name that cannot stand here",
+        "Names start with a lowercase letter or `_`, type names with an uppercase letter; both continue with letters, \
+         digits and `_`. A lone `_` is only the default arm of a sweep.";
+    ReservedWord = "R0110", "a reserved word used as a name",
+        "The word belongs to the language. Choose another name.";
+    UnexpectedIndentation = "R0111", "inconsistent indentation",
+        "All lines of a body are indented equally and more than the line that opened it, and a line further out aligns \
+         with a body that is still open.";
+    ExpectedBody = "R0112", "a body is missing",
+        "A line that ends in `:` opens a body: the following lines, indented more than the opener.";
+    UnexpectedToken = "R0113", "something else was expected here",
+        "The grammar expects another word or sign at this place; the message names it.";
+    UnclosedBracket = "R0114", "a bracket is not closed",
+        "Each `(`, `[` and `{` needs its partner.";
+    UnmatchedBracket = "R0115", "a closing bracket without an opening one",
+        "Each `)`, `]` and `}` closes the nearest open bracket of its kind.";
+    ChainedComparison = "R0116", "comparisons do not chain",
+        "`a < b < c` is refused: write `a < b and b < c`.";
+    NotOfComparison = "R0117", "`not` binds tighter than a comparison",
+        "`not a < b` would compare `not a` with `b`. Write `not (a < b)`.";
+    ArrowInExpression = "R0118", "`<-` is not a comparison",
+        "`<-` assigns. To compare with a negative number, put a space between: `x < -1.0`.";
+    ExpectedExpression = "R0119", "an expression is missing",
+        "An operand, argument or value is expected at this place.";
+    ExpectedType = "R0120", "a type is missing",
+        "A type is expected at this place.";
+    ExpectedDefinition = "R0121", "a definition is expected",
+        "At the outermost level stand scratches, rakes, tines, runs, packs, slow functions, records, unions, states, \
+         embeds and constants only.";
+    InvalidMark = "R0122", "this cannot stand in a uniform mark",
+        "Inside `<...>` stands a literal, a name, a field path or an element. Bind anything else with \
+         `let <name: T> = ...` and mark the name.";
+    InvalidPlace = "R0123", "this cannot be assigned to",
+        "On the left of `<-` stands a location: a name, a field or an element.";
+    MisplacedStatement = "R0124", "a form that cannot stand here",
+        "The form is known but belongs to another kind of body.";
+
+    // 02xx: names
+
+    // 03xx: types
+
+    // 04xx: masks, coverage and moves
+
+    // 05xx: inlining, unrolling and lowering
+
+    // 06xx: fusion
+
+    // 07xx: back ends
+
+    // 08xx: verification
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_well_formed_and_unique() {
+        let mut seen = std::collections::BTreeSet::new();
+        for code in Code::ALL {
+            let text = code.as_str();
+            assert!(text.len() == 5 && text.starts_with('R'), "{text}");
+            assert!(text[1..].bytes().all(|byte| byte.is_ascii_digit()), "{text}");
+            assert!(seen.insert(text), "{text} stands twice");
+            assert_ne!(code.stage(), "other", "{text}");
+            assert!(!code.title().is_empty() && !code.explanation().is_empty(), "{text}");
+            assert_eq!(Code::parse(&text.to_lowercase()), Some(*code));
+        }
+        assert_eq!(Code::parse("R9999"), None);
+    }
+}
