@@ -33,8 +33,19 @@ pub struct File {
     pub stmts: Arena<Stmt>,
     /// All types as written.
     pub types: Arena<Type>,
-    /// The comments in source order, with their delimiters.
-    pub comments: Vec<Span>,
+    /// The comments in source order.
+    pub comments: Vec<Comment>,
+}
+
+/// A comment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Comment {
+    /// Its place, delimiters included.
+    pub span: Span,
+    /// Its text, delimiters included.
+    pub text: SmolStr,
+    /// Whether it follows a token on its line.
+    pub trailing: bool,
 }
 
 /// A name and where it stands.
@@ -589,7 +600,7 @@ impl Number {
         if self.float {
             return None;
         }
-        match self.text.strip_prefix("0x").or_else(|| self.text.strip_prefix("0X")) {
+        match self.text.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok(),
             None => self.text.parse().ok(),
         }
