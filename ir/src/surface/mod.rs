@@ -12,6 +12,7 @@ use la_arena::{Arena, Idx};
 use smol_str::SmolStr;
 
 use crate::span::{FileId, Span};
+use crate::types::Elem;
 
 /// An expression's id.
 pub type ExprId = Idx<Expr>;
@@ -194,9 +195,9 @@ pub struct Type {
 #[derive(Clone, Debug)]
 pub enum TypeKind {
     /// `f32`, `bool`, ...
-    Scalar(Scalar),
+    Scalar(Elem),
     /// `f32s`, `bools`, ...
-    Rack(Scalar),
+    Rack(Elem),
     /// `mask`
     Mask,
     /// A pack's, record's or union's name.
@@ -230,57 +231,6 @@ pub enum TypeKind {
     Unit,
     /// Not a type; an error has been reported.
     Error,
-}
-
-/// The scalar types, also the elements of racks.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Scalar {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F32,
-    F64,
-    Bool,
-}
-
-impl Scalar {
-    /// Every scalar type.
-    pub const ALL: [Scalar; 11] = [
-        Scalar::I8,
-        Scalar::I16,
-        Scalar::I32,
-        Scalar::I64,
-        Scalar::U8,
-        Scalar::U16,
-        Scalar::U32,
-        Scalar::U64,
-        Scalar::F32,
-        Scalar::F64,
-        Scalar::Bool,
-    ];
-
-    /// The scalar's spelling; a rack's has an `s` after it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scalar::I8 => "i8",
-            Scalar::I16 => "i16",
-            Scalar::I32 => "i32",
-            Scalar::I64 => "i64",
-            Scalar::U8 => "u8",
-            Scalar::U16 => "u16",
-            Scalar::U32 => "u32",
-            Scalar::U64 => "u64",
-            Scalar::F32 => "f32",
-            Scalar::F64 => "f64",
-            Scalar::Bool => "bool",
-        }
-    }
 }
 
 /// Statements in a body or in the braces of a slow block.
