@@ -3,6 +3,7 @@
 //! This crate knows no pass and no encoder. Each IR is a file (or folder): what it removes and adds, its invariants, its
 //! nodes, printer, reader, check and evaluator.
 
+pub mod desugared;
 pub mod diag;
 pub mod fused;
 pub mod lane;

@@ -1,0 +1,139 @@
+//! `desugared`: one spelling per meaning. Broadcasts are explicit, repeats and calls are gone, every name is one value.
+//!
+//! Since `typed`: a uniform that meets a rack stands in a `splat`; each scratch call became a [`ExprKind::Block`] where the
+//! call stood, so that an enclosing `if` arm still covers it; each repeat became its trips and each version of a mutable
+//! location a local of its own; a literal beside a rack is a constant rack.
+//!
+//! Invariants: each expression has exactly one user (trees, no sharing); an operation's types follow
+//! [`Op::infer`](crate::ops::Op::infer); a local is bound once, before its reads, and read only inside the block that
+//! binds it; a block never stands inside a region. Left operands may form a chain of any length and inlined blocks nest
+//! deeply, so consumers use [`Function::walk`], which needs no recursion.
+
+mod check;
+mod print;
+mod walk;
+
+pub use check::check;
+pub use print::{constant, print};
+pub use walk::Event;
+
+use crate::lane::FuseLevel;
+use crate::ops::{Imm, Op};
+use crate::profile::Profile;
+use crate::span::Span;
+use crate::types::Ty;
+use la_arena::{Arena, Idx};
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+
+/// An expression's id.
+pub type ExprId = Idx<Expr>;
+/// A local's id.
+pub type LocalId = Idx<Local>;
+/// Operands of one operation.
+pub type Args = SmallVec<[ExprId; 3]>;
+
+/// A program for one profile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The profile it was checked for.
+    pub profile: Profile,
+    /// How much freedom fused regions have.
+    pub fuse: FuseLevel,
+    /// Its functions, in source order.
+    pub functions: Vec<Function>,
+}
+
+/// A scratch with everything it calls inside it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Its name, which is its C symbol.
+    pub name: SmolStr,
+    /// Its definition's name in source.
+    pub span: Span,
+    /// Its parameters, in order.
+    pub params: Vec<LocalId>,
+    /// Its parameters and every name bound in its body.
+    pub locals: Arena<Local>,
+    /// All its expressions.
+    pub exprs: Arena<Expr>,
+    /// What it computes, in order.
+    pub body: Vec<Stmt>,
+    /// The result; its type is the function's.
+    pub result: ExprId,
+}
+
+/// A name for one value.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Local {
+    /// The source name. Inlining and unrolling repeat names; ids tell them apart.
+    pub name: SmolStr,
+    /// Its type.
+    pub ty: Ty,
+    /// Where it is bound.
+    pub span: Span,
+}
+
+/// One step of a body or block.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stmt {
+    /// `let name = value`.
+    Let(Binding),
+    /// Consecutive fused bindings; regions never merge.
+    Region(Vec<Binding>),
+}
+
+/// A name and its value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Binding {
+    /// The name, bound here and nowhere else.
+    pub local: LocalId,
+    /// Its value.
+    pub value: ExprId,
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Ty,
+    /// Where the source asks for it.
+    pub span: Span,
+}
+
+/// What an expression computes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// The element's bits, in every lane when the type is a rack or mask (a Boolean is 0 or 1).
+    Const(u64),
+    /// A parameter's or name's value.
+    Read(LocalId),
+    /// An operation of the table, never `Param`, `Const` or `If`.
+    Op {
+        /// The operation.
+        op: Op,
+        /// Its immediate.
+        imm: Imm,
+        /// Its operands.
+        args: Args,
+    },
+    /// A conditional. A mask chooses per lane, each branch computed in its own lanes only; a `<bool>` picks one branch
+    /// whole, the other computed in no lane.
+    If {
+        /// A mask or `<bool>`.
+        condition: ExprId,
+        /// Where it holds.
+        then: ExprId,
+        /// Elsewhere.
+        otherwise: ExprId,
+    },
+    /// The body of an inlined call, then its result.
+    Block {
+        /// What it computes first.
+        body: Vec<Stmt>,
+        /// Its value.
+        result: ExprId,
+    },
+}
