@@ -3,6 +3,7 @@
 //! Parser, type checker, printers, readers, checks, evaluators, capability list and the documentation's tables read
 //! these rows. Adding a pure operation is one row here, one row in each backend's selection table, and one case.
 
+use crate::reference::{Reference, reference};
 use crate::types::{Elem, ElemClass, Ty};
 use smallvec::SmallVec;
 
@@ -146,6 +147,8 @@ pub struct OpInfo {
     pub fp: FpClass,
     /// Whether it may stand in a fused stage.
     pub fused: bool,
+    /// What it computes; see [`crate::reference`].
+    pub reference: Reference,
     /// One line for the reference.
     pub doc: &'static str,
 }
@@ -160,7 +163,8 @@ macro_rules! ops {
         /// The table, in the order of the reference.
         pub const OPS: &[OpInfo] = &[$(OpInfo {
             op: Op::$variant, name: $name, spelling: $spelling, syntax: Syntax::$syntax, arity: ($lo, $hi),
-            imm: ImmKind::$imm, types: $types, lane: $lane, fp: FpClass::$fp, fused: $fused, doc: $doc,
+            imm: ImmKind::$imm, types: $types, lane: $lane, fp: FpClass::$fp, fused: $fused,
+            reference: reference(Op::$variant), doc: $doc,
         }),*];
     };
 }
@@ -219,10 +223,10 @@ ops! {
     ShiftBitsLeft "shift_bits_left" "shift_bits_left" Call 1..=2 ShiftCount T::Shift, Total, None, true, "Bits toward the top; zeros enter.";
     ShiftBitsRight "shift_bits_right" "shift_bits_right" Call 1..=2 ShiftCount T::Shift, Total, None, true, "Bits toward the bottom; zeros enter.";
     ShiftBitsRightSigned "shift_bits_right_signed" "shift_bits_right_signed" Call 1..=2 ShiftCount T::Shift, Total, None, true, "Bits toward the bottom; copies of the top bit enter.";
-    Dot "dot" "dot" Call 2..=2 None T::Resize(Elem::I16, Elem::I32), Total, None, true, "Products of adjacent pairs, summed, wrapping.";
-    Narrow "narrow" "narrow" Call 2..=2 None T::Resize(Elem::I32, Elem::I16), Total, None, true, "Two racks saturated into one of half the width.";
-    WidenLow "widen_low" "widen_low" Call 1..=1 None T::Resize(Elem::U8, Elem::I16), Total, None, true, "The low half's lanes, zero-extended.";
-    WidenHigh "widen_high" "widen_high" Call 1..=1 None T::Resize(Elem::U8, Elem::I16), Total, None, true, "The high half's lanes, zero-extended.";
+    Dot "dot" "dot" Call 2..=2 None T::Resize(Elem::I16, Elem::I32), CrossLane, None, true, "Products of adjacent pairs, summed, wrapping.";
+    Narrow "narrow" "narrow" Call 2..=2 None T::Resize(Elem::I32, Elem::I16), CrossLane, None, true, "Two racks saturated into one of half the width.";
+    WidenLow "widen_low" "widen_low" Call 1..=1 None T::Resize(Elem::U8, Elem::I16), CrossLane, None, true, "The low half's lanes, zero-extended.";
+    WidenHigh "widen_high" "widen_high" Call 1..=1 None T::Resize(Elem::U8, Elem::I16), CrossLane, None, true, "The high half's lanes, zero-extended.";
     ToF32 "to_f32" "to_f32" Call 1..=1 None T::Convert(&[Elem::I32, Elem::U32], Elem::F32), Sanitise(&[0.0]), Rounded, true, "To the nearest float, ties to even.";
     ToI32 "to_i32" "to_i32" Call 1..=1 None T::Convert(&[Elem::F32], Elem::I32), Sanitise(&[0.0]), Rounded, true, "To the nearest integer, ties to even, saturating; NaN gives 0.";
     ToU32 "to_u32" "to_u32" Call 1..=1 None T::Convert(&[Elem::F32], Elem::U32), Sanitise(&[0.0]), Rounded, true, "To the nearest integer, ties to even, saturating; NaN gives 0.";
