@@ -28,11 +28,26 @@ pub fn requirements() -> Vec<Requirement> {
         probe,
     };
     let mut all = vec![
-        apt("cc", "gcc", "calls compiled functions from C; builds the emulator's shim", &["--version"]),
-        apt("as", "binutils", "assembles our assembly text, to compare the bytes", &["--version"]),
+        apt(
+            "cc",
+            "gcc",
+            "calls compiled functions from C; builds the emulator's shim",
+            &["--version"],
+        ),
+        apt(
+            "as",
+            "binutils",
+            "assembles our assembly text, to compare the bytes",
+            &["--version"],
+        ),
     ];
     if !x86::cpu_has(x86::Isa::Avx512) {
-        all.push(apt("python3", "python3-venv", "drives the emulator", &["-c", "import ensurepip"]));
+        all.push(apt(
+            "python3",
+            "python3-venv",
+            "drives the emulator",
+            &["-c", "import ensurepip"],
+        ));
         all.push(Requirement {
             tool: "bochscpu",
             purpose: "runs AVX-512 code, which this CPU does not have",
@@ -52,7 +67,12 @@ impl Requirement {
         }
         let quiet = std::process::Stdio::null;
         let mut probe = std::process::Command::new(self.tool);
-        let status = probe.args(self.probe).stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
+        let status = probe
+            .args(self.probe)
+            .stdin(quiet())
+            .stdout(quiet())
+            .stderr(quiet())
+            .status();
         status.is_ok_and(|status| status.success())
     }
 }

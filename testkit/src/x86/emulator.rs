@@ -11,13 +11,19 @@ const EMU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/emu");
 
 pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     let mut arena = Arena::new(jobs, true)?;
-    let file = arena.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
+    let file = arena
+        .file
+        .take()
+        .ok_or_else(|| Fault::machinery("no shared memory"))?;
     let mut driver = driver().map_err(Fault::machinery)?;
     let output = driver.stdin(Stdio::from(file)).output();
     let output = output.map_err(|e| Fault::machinery(format!("starting the emulator: {e}")))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(fault) = said.strip_prefix("fault: ") {
-        return Err(Fault { at: Some(arena.progress()), message: fault.trim().to_owned() });
+        return Err(Fault {
+            at: Some(arena.progress()),
+            message: fault.trim().to_owned(),
+        });
     }
     if !output.status.success() || said.trim() != "ok" {
         let (status, errors) = (output.status, String::from_utf8_lossy(&output.stderr));
@@ -43,7 +49,10 @@ pub fn check_emulator() -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{}\n{ADVICE}", String::from_utf8_lossy(&output.stderr).trim()))
+    Err(format!(
+        "{}\n{ADVICE}",
+        String::from_utf8_lossy(&output.stderr).trim()
+    ))
 }
 
 /// The Python that runs the emulator: `$RAKE_PYTHON`, else the one of the virtual environment
@@ -64,12 +73,16 @@ pub fn venv() -> PathBuf {
 /// Things made for the tests: `testkit/` in the build directory.
 fn cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| Path::new(EMU).join("../../target")).join("testkit")
+    target
+        .unwrap_or_else(|| Path::new(EMU).join("../../target"))
+        .join("testkit")
 }
 
 fn driver() -> Result<Command, String> {
     let mut command = Command::new(python());
-    command.arg(Path::new(EMU).join("driver.py")).env("LD_PRELOAD", shim()?);
+    command
+        .arg(Path::new(EMU).join("driver.py"))
+        .env("LD_PRELOAD", shim()?);
     Ok(command)
 }
 
@@ -87,8 +100,12 @@ fn shim() -> Result<PathBuf, String> {
     let (process, thread) = (std::process::id(), std::thread::current().id());
     let aside = cache().join(format!("shim.{process}.{thread:?}.so"));
     let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&aside).arg(&source);
-    let output = cc.output().map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
+    cc.args(["-shared", "-fPIC", "-O1", "-o"])
+        .arg(&aside)
+        .arg(&source);
+    let output = cc
+        .output()
+        .map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }

@@ -30,11 +30,14 @@ pub fn cpu_has(_: Isa) -> bool {
 
 pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     if let Some(job) = jobs.iter().find(|job| !cpu_has(job.isa)) {
-        return Err(Fault::machinery(format!("this CPU cannot execute {:?} code", job.isa)));
+        return Err(Fault::machinery(format!(
+            "this CPU cannot execute {:?} code",
+            job.isa
+        )));
     }
     let mut arena = Arena::new(jobs, false)?;
     arena.protect()?;
-    let status = in_child(|| {
+    let status = in_child(CPU_SECONDS, || {
         for (number, job) in jobs.iter().enumerate() {
             arena.begin(number);
             let (trampoline, job) = arena.call(number, job.isa);
@@ -49,34 +52,52 @@ pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     if status == 0 {
         return Ok(arena.results());
     }
-    let at = arena.progress();
+    let (number, record) = arena.progress();
     let mut message = format!("the code under test ended by {}", describe(status));
-    // The emulator can tell where and why.
-    if !libc::WIFSIGNALED(status) || libc::WTERMSIG(status) != libc::SIGXCPU {
-        if let Some(job) = jobs.get(at.0) {
-            let record = job.regs.get(at.1..=at.1).unwrap_or_default();
-            if let Err(Fault { at: Some(_), message: cause }) = emulator::run(&[Job { regs: record, ..*job }]) {
-                message = format!("{message} (in the emulator: {cause})");
-            }
-        }
+    let timed_out = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGXCPU;
+    if !timed_out && let Some(cause) = cause(jobs, number, record) {
+        message = format!("{message} (in the emulator: {cause})");
     }
-    Err(Fault { at: Some(at), message })
+    Err(Fault {
+        at: Some((number, record)),
+        message,
+    })
 }
 
-/// Runs `body` in a forked child and returns the child's wait status. `body` must not allocate or
-/// lock: other threads' locks are held for ever in the child.
-fn in_child(body: impl FnOnce()) -> Result<libc::c_int, Fault> {
+/// Where and why a call breaks off, which the emulator can tell (if it is there).
+fn cause(jobs: &[Job], number: usize, record: usize) -> Option<String> {
+    let job = jobs.get(number)?;
+    let regs = job.regs.get(record..=record)?;
+    let fault = emulator::run(&[Job { regs, ..*job }]).err()?;
+    fault.at.is_some().then_some(fault.message)
+}
+
+/// Runs `body` in a forked child, for so many seconds of processor time at most, and returns the
+/// child's wait status. `body` must not allocate or lock: other threads' locks are held for ever in the child.
+fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
     // SAFETY: the child makes system calls and runs `body`, and ends without unwinding.
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: plain system calls with valid arguments.
         unsafe {
-            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            let none = libc::rlimit {
+                rlim_cur: 0,
+                rlim_max: 0,
+            };
             libc::setrlimit(libc::RLIMIT_CORE, &none);
-            let time = libc::rlimit { rlim_cur: CPU_SECONDS, rlim_max: CPU_SECONDS + 1 };
+            let time = libc::rlimit {
+                rlim_cur: seconds,
+                rlim_max: seconds + 1,
+            };
             libc::setrlimit(libc::RLIMIT_CPU, &time);
             // The parent's handlers would print; the wait status says it all.
-            for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
+            for signal in [
+                libc::SIGSEGV,
+                libc::SIGBUS,
+                libc::SIGILL,
+                libc::SIGFPE,
+                libc::SIGTRAP,
+            ] {
                 libc::signal(signal, libc::SIG_DFL);
             }
         }
@@ -93,7 +114,9 @@ fn in_child(body: impl FnOnce()) -> Result<libc::c_int, Fault> {
         }
         let error = std::io::Error::last_os_error();
         if child < 0 || error.kind() != std::io::ErrorKind::Interrupted {
-            return Err(Fault::machinery(format!("starting a child process: {error}")));
+            return Err(Fault::machinery(format!(
+                "starting a child process: {error}"
+            )));
         }
     }
 }
@@ -109,5 +132,33 @@ fn describe(status: libc::c_int) -> String {
         libc::SIGFPE => "SIGFPE (an unmasked exception or a division)".to_owned(),
         libc::SIGXCPU | libc::SIGKILL => format!("using {CPU_SECONDS} s of processor time"),
         signal => format!("signal {signal}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_loop_is_ended() {
+        let status = in_child(1, || {
+            loop {
+                std::hint::spin_loop();
+            }
+        });
+        assert!(describe(status.unwrap()).starts_with("using "));
+    }
+
+    #[test]
+    fn a_child_reports_its_end() {
+        assert_eq!(in_child(5, || ()).unwrap(), 0);
+        // SAFETY: ends the child.
+        let status = in_child(5, || unsafe { libc::_exit(3) });
+        assert_eq!(describe(status.unwrap()), "exit status 3");
+        // SAFETY: sends the child a signal.
+        let status = in_child(5, || unsafe {
+            libc::raise(libc::SIGILL);
+        });
+        assert!(describe(status.unwrap()).starts_with("SIGILL"));
     }
 }

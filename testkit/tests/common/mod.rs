@@ -1,10 +1,10 @@
 //! Code under test that the Rust compiler's own assembler assembles.
 
-/// `kernel!(name, "assembly")`: a function that returns the assembled bytes as an image whose
+/// `kernel!(name, "assembly", ...)`: a function that returns the assembled bytes as an image whose
 /// entry is its first byte. Intel syntax; local labels are numbers (`2:` and `[rip + 2f]`).
 #[macro_export]
 macro_rules! kernel {
-    ($name:ident, $($line:literal),+ $(,)?) => {
+    ($name:ident, $($line:expr),+ $(,)?) => {
         std::arch::global_asm!(
             ".pushsection .rodata",
             ".balign 64",
