@@ -12,6 +12,7 @@ pub mod profile;
 pub mod reference;
 pub mod span;
 pub mod surface;
+pub mod text;
 pub mod tined;
 pub mod types;
 pub mod value;
