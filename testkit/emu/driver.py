@@ -13,9 +13,12 @@ import resource
 import struct
 import sys
 
-import bochscpu
-import bochscpu.cpu
-import bochscpu.memory
+try:
+    import bochscpu
+    import bochscpu.cpu
+    import bochscpu.memory
+except ImportError as error:
+    sys.exit(f"cannot load the Python module bochscpu: {error}")
 
 BIG_PAGE = 2 << 20
 HEADER = 1024

@@ -27,11 +27,11 @@ pub fn requirements() -> Vec<Requirement> {
         pip: None,
         probe,
     };
-    let mut all = vec![
+    vec![
         apt(
             "cc",
             "gcc",
-            "calls compiled functions from C; builds the emulator's shim",
+            "calls compiled functions from C, builds the emulator's shim",
             &["--version"],
         ),
         apt(
@@ -40,26 +40,41 @@ pub fn requirements() -> Vec<Requirement> {
             "assembles our assembly text, to compare the bytes",
             &["--version"],
         ),
-    ];
-    if !x86::cpu_has(x86::Isa::Avx512) {
-        all.push(apt(
+        apt(
             "python3",
             "python3-venv",
             "drives the emulator",
             &["-c", "import ensurepip"],
-        ));
-        all.push(Requirement {
+        ),
+        Requirement {
             tool: "bochscpu",
-            purpose: "runs AVX-512 code, which this CPU does not have",
+            purpose: "runs AVX-512 code where the CPU cannot, and is held against the CPU",
             apt: None,
             pip: Some("bochscpu-python==0.4.0"),
             probe: &[],
-        });
-    }
-    all
+        },
+    ]
 }
 
 impl Requirement {
+    /// The commands that install it, each a program and its arguments. `apt-get` needs the rights
+    /// of root, and its lists may need an update first.
+    pub fn install_commands(&self) -> Vec<Vec<String>> {
+        let words = |command: &[&str]| command.iter().map(|&word| word.to_owned()).collect();
+        let mut commands = Vec::new();
+        if let Some(package) = self.apt {
+            commands.push(words(&["apt-get", "install", "--yes", package]));
+        }
+        if let Some(package) = self.pip {
+            let venv = x86::venv();
+            let pip = venv.join("bin/pip");
+            let (venv, pip) = (venv.to_string_lossy(), pip.to_string_lossy());
+            commands.push(words(&["python3", "-m", "venv", &*venv]));
+            commands.push(words(&[&*pip, "install", "--quiet", package]));
+        }
+        commands
+    }
+
     /// Whether it is installed.
     pub fn is_met(&self) -> bool {
         if self.pip.is_some() {
@@ -74,5 +89,26 @@ impl Requirement {
             .stderr(quiet())
             .status();
         status.is_ok_and(|status| status.success())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_can_be_installed_and_looked_for() {
+        for requirement in requirements() {
+            assert!(
+                !requirement.install_commands().is_empty(),
+                "{requirement:?}"
+            );
+            assert!(requirement.is_met(), "{requirement:?}");
+        }
+        let missing = Requirement {
+            tool: "no-such-tool",
+            ..requirements()[0].clone()
+        };
+        assert!(!missing.is_met());
     }
 }

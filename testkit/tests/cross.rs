@@ -162,10 +162,10 @@ fn records(values: Values, arity: usize, seed: u64) -> Vec<Regs> {
 fn four_tuples(tuples: &[Vec<u32>]) -> Regs {
     let mut regs = Regs::default();
     let arity = tuples.first().map_or(0, Vec::len);
-    for register in 0..arity {
+    (0..arity).for_each(|register| {
         let lane = |i: usize| tuples[i % 4 % tuples.len()][register];
         regs.set_lanes(register, &std::array::from_fn::<u32, 16, _>(lane));
-    }
+    });
     regs
 }
 

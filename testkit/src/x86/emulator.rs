@@ -3,7 +3,7 @@
 use super::arena::Arena;
 use super::{Fault, Job, Out};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
 /// The directory of `driver.py` and `shim.c`.
@@ -15,9 +15,7 @@ pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
         .file
         .take()
         .ok_or_else(|| Fault::machinery("no shared memory"))?;
-    let mut driver = driver().map_err(Fault::machinery)?;
-    let output = driver.stdin(Stdio::from(file)).output();
-    let output = output.map_err(|e| Fault::machinery(format!("starting the emulator: {e}")))?;
+    let output = start(driver().map_err(Fault::machinery)?.stdin(Stdio::from(file)))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(fault) = said.strip_prefix("fault: ") {
         return Err(Fault {
@@ -25,18 +23,27 @@ pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
             message: fault.trim().to_owned(),
         });
     }
-    if !output.status.success() || said.trim() != "ok" {
-        let (status, errors) = (output.status, String::from_utf8_lossy(&output.stderr));
-        let at = arena.progress();
-        let place = format!("at job {}, record {} of its part", at.0, at.1);
-        let message = format!("the emulator failed {place} ({status}): {said}{errors}\n{ADVICE}");
-        return Err(Fault::machinery(message));
+    if output.status.success() && said.trim() == "ok" {
+        return Ok(arena.results());
     }
-    Ok(arena.results())
+    let (status, errors) = (output.status, String::from_utf8_lossy(&output.stderr));
+    let message = format!(
+        "the emulator failed ({status}): {said}{}\n{ADVICE}",
+        errors.trim()
+    );
+    Err(Fault::machinery(message))
 }
 
-const ADVICE: &str = "If the module bochscpu is missing: `cargo xtask test` installs it, or run \
-    `pip install bochscpu-python` for the python3 in PATH or for the one that RAKE_PYTHON names.";
+fn start(driver: &mut Command) -> Result<Output, Fault> {
+    let program = driver.get_program().to_string_lossy().into_owned();
+    let failed = |e| Fault::machinery(format!("starting {program}: {e}\n{ADVICE}"));
+    driver.output().map_err(failed)
+}
+
+/// What to do about most failures to start.
+const ADVICE: &str = "The emulator needs python3 with the package bochscpu-python. `cargo xtask \
+    test` installs it; or run `pip install bochscpu-python` for the python3 in PATH or for the \
+    one that the environment variable RAKE_PYTHON names.";
 
 /// Checks that the emulator starts.
 ///
@@ -44,8 +51,7 @@ const ADVICE: &str = "If the module bochscpu is missing: `cargo xtask test` inst
 ///
 /// What is missing, and how to install it.
 pub fn check_emulator() -> Result<(), String> {
-    let output = driver()?.arg("--check").stdin(Stdio::null()).output();
-    let output = output.map_err(|e| format!("starting the emulator: {e}\n{ADVICE}"))?;
+    let output = start(driver()?.arg("--check").stdin(Stdio::null())).map_err(|e| e.message)?;
     if output.status.success() {
         return Ok(());
     }
