@@ -3,13 +3,16 @@
 //! This crate knows no pass and no encoder. Each IR is a file (or folder): what it removes and adds, its invariants, its
 //! nodes, printer, reader, check and evaluator.
 
+pub mod allocated;
 pub mod desugared;
 pub mod diag;
 pub mod fused;
 pub mod lane;
+pub mod machine;
 pub mod ops;
 pub mod profile;
 pub mod reference;
+pub mod selected;
 pub mod span;
 pub mod surface;
 pub mod text;

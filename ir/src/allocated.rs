@@ -1,0 +1,201 @@
+//! `allocated`: physical registers, final order, no spill; one instruction here is one instruction of the object.
+//!
+//! Since `selected`: registers are the machine's, copies and constant loads stand where they happen, literals are folded
+//! into their readers as memory operands where that is best, forms are chosen, and the function ends in `ret`.
+//!
+//! Invariants: operands follow the table, a tied operand is the destination; nothing is read before it is written;
+//! literals hold exactly the bytes that are read (one element for a broadcast, else a whole rack); there is no stack.
+
+use crate::lane::FuseLevel;
+use crate::machine::abi::Abi;
+use crate::machine::bits::{self, Bits, ZERO};
+use crate::machine::{Class, Ctx, Inst, Mem, Operand, PhysReg};
+use crate::profile::Profile;
+use crate::selected::check_regions;
+use crate::span::Span;
+use crate::types::Ty;
+use smol_str::SmolStr;
+use std::collections::BTreeSet;
+
+pub use crate::machine::text::{print_allocated as print, read_allocated as read};
+pub use crate::selected::Param;
+
+/// A function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Its name, which is its C symbol.
+    pub name: SmolStr,
+    /// Its definition's name in source.
+    pub span: Span,
+    /// Its parameters.
+    pub params: Vec<Param>,
+    /// The bytes of its literals: 4 for one element, else a whole rack (aligned to its size); distinct.
+    pub literals: Vec<Vec<u8>>,
+    /// The instructions in order; the last is `ret`.
+    pub insts: Vec<Inst<PhysReg>>,
+    /// The result's source type.
+    pub result_ty: Ty,
+    /// Where the caller looks for the result.
+    pub result_place: PhysReg,
+}
+
+/// A program for one profile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The profile whose instructions it has.
+    pub profile: Profile,
+    /// The freedom its regions had.
+    pub fuse: FuseLevel,
+    /// Its functions, in source order.
+    pub functions: Vec<Function>,
+}
+
+impl Function {
+    /// Vector arithmetic instructions: moves and constant loads not counted.
+    pub fn arithmetic(&self) -> usize {
+        self.insts.iter().filter(|i| i.op.info().kind.is_arithmetic()).count()
+    }
+
+    /// The distinct registers of a class that it reads or writes.
+    pub fn registers_used(&self, class: Class) -> usize {
+        let params = self.params.iter().map(|p| p.place);
+        let written = self.insts.iter().filter_map(|i| i.dst);
+        params.chain(written).filter(|r| r.class == class).collect::<BTreeSet<_>>().len()
+    }
+}
+
+/// How many registers of a class the profile has for a function.
+pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
+    const RACKS: [u8; 32] = {
+        let mut numbers = [0; 32];
+        let mut at = 0;
+        while at < 32 {
+            numbers[at] = at as u8;
+            at += 1;
+        }
+        numbers
+    };
+    match (class, Abi::of(profile)) {
+        (Class::V, Some(_)) => &RACKS[..profile.info().rack_registers as usize],
+        (Class::K, Some(abi)) if profile.info().mask_registers > 0 => abi.mask_registers,
+        (Class::G, Some(abi)) => abi.word_args,
+        _ => &[],
+    }
+}
+
+/// Every violation of the invariants, one line each.
+///
+/// # Errors
+/// The violations.
+pub fn check(program: &Program) -> Result<(), Vec<String>> {
+    let mut errors = Vec::new();
+    for function in &program.functions {
+        let mut say = |text: String| errors.push(format!("{}: {text}", function.name));
+        check_function(function, program.profile, &mut say);
+        check_regions(&function.insts, &mut say);
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
+    let rack_bytes = profile.info().rack_bits as usize / 8;
+    let mut written: BTreeSet<PhysReg> = f.params.iter().map(|p| p.place).collect();
+    for literal in f.literals.iter().filter(|l| l.len() != 4 && l.len() != rack_bytes) {
+        say(format!("a literal of {} bytes", literal.len()));
+    }
+    for (at, inst) in f.insts.iter().enumerate() {
+        let row = inst.op.info();
+        let mut say = |text: String| say(format!("instruction {at} ({}): {text}", row.name));
+        if !inst.op.is_in(profile) {
+            say(format!("not an instruction of {profile}"));
+        }
+        if inst.args.len() != row.slots.len() || inst.imm.is_some() != row.imm {
+            say("operands or immediate do not fit the row".into());
+        }
+        if let Some(tied) = inst.op.tied(profile)
+            && inst.args.get(tied).and_then(|a| a.reg()) != inst.dst
+        {
+            say("the tied operand is not the destination".into());
+        }
+        for (slot, arg) in inst.args.iter().enumerate() {
+            if let Err(text) = check_operand(f, profile, inst, slot, *arg, &written) {
+                say(text);
+            }
+        }
+        let memory = inst.args.iter().filter(|a| a.literal().is_some()).count();
+        if memory > 1 {
+            say("more than one operand in memory".into());
+        }
+        match (inst.dst, row.dst) {
+            (Some(r), Some(view)) if r.class == view.class() => {
+                let word_result = r.class == Class::G && r == f.result_place;
+                if !word_result && !registers(profile, r.class).contains(&r.number) {
+                    say(format!("{r} is not a register to write on {profile}"));
+                }
+                written.insert(r);
+            }
+            (None, None) => {}
+            _ => say("the destination does not fit the row".into()),
+        }
+    }
+    if f.insts.last().is_none_or(|i| i.op.name() != "ret") {
+        say("does not end in ret".into());
+    }
+    if !written.contains(&f.result_place) {
+        say(format!("the result's register {} is never written", f.result_place));
+    }
+}
+
+fn check_operand(
+    f: &Function,
+    profile: Profile,
+    inst: &Inst<PhysReg>,
+    slot: usize,
+    arg: Operand<PhysReg>,
+    written: &BTreeSet<PhysReg>,
+) -> Result<(), String> {
+    let Some(row) = inst.op.info().slots.get(slot) else { return Ok(()) };
+    let rack_bytes = profile.info().rack_bits as usize / 8;
+    let bytes = arg.literal().map(|l| f.literals.get(l.0 as usize).map_or(0, Vec::len));
+    match arg {
+        Operand::Reg(_) if matches!(row.mem, Mem::Rack | Mem::Element) => Err("needs a literal".into()),
+        Operand::Reg(r) if r.class != row.view.class() => Err(format!("{r} is of another class")),
+        Operand::Reg(r) if !written.contains(&r) => Err(format!("{r} is read before it is written")),
+        Operand::Reg(_) => Ok(()),
+        Operand::Literal(_) if bytes != Some(rack_bytes) => Err("the literal is not a whole rack".into()),
+        Operand::Literal(_) if inst.op.takes_rack_literal(slot, profile) => Ok(()),
+        Operand::Broadcast(_) if bytes != Some(4) => Err("the literal is not one element".into()),
+        Operand::Broadcast(_) if inst.op.takes_broadcast(slot, profile) => Ok(()),
+        _ => Err(format!("operand {slot} cannot stand in memory")),
+    }
+}
+
+/// Runs a function on the contents of its parameters' registers; returns those of its result's.
+/// `None` when it names what it does not have ([`check`] finds that). Registers start out filled with a pattern.
+pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits> {
+    const JUNK: Bits = [0xdead_beef; 16];
+    let lanes = profile.info().rack_bits as usize / 32;
+    let mut files = [[JUNK; 32]; 3];
+    for (param, arg) in function.params.iter().zip(args) {
+        *files[param.place.class as usize].get_mut(usize::from(param.place.number))? = *arg;
+    }
+    for inst in &function.insts {
+        let row = inst.op.info();
+        let mut operands = [ZERO; 4];
+        for (operand, arg) in operands.iter_mut().zip(&inst.args) {
+            *operand = match *arg {
+                Operand::Reg(r) => *files[r.class as usize].get(usize::from(r.number))?,
+                Operand::Literal(l) | Operand::Broadcast(l) => {
+                    bits::repeat(function.literals.get(l.0 as usize)?, lanes)
+                }
+            };
+        }
+        let ctx = Ctx { lanes, imm: inst.imm.unwrap_or(0) };
+        let result = (row.eval)(ctx, &operands[..inst.args.len()]);
+        if let Some(dst) = inst.dst {
+            *files[dst.class as usize].get_mut(usize::from(dst.number))? = result;
+        }
+    }
+    let place = function.result_place;
+    files[place.class as usize].get(usize::from(place.number)).copied()
+}
