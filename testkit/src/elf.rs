@@ -21,10 +21,7 @@ impl LinkedObject {
     /// The image with the entry at a symbol; none if there is no such symbol.
     pub fn image(&self, symbol: &str) -> Option<Image> {
         let entry = *self.symbols.get(symbol)?;
-        Some(Image {
-            bytes: self.bytes.clone(),
-            entry,
-        })
+        Some(Image { bytes: self.bytes.clone(), entry })
     }
 }
 
@@ -36,21 +33,13 @@ impl LinkedObject {
 /// The bytes are no relocatable x86-64 ELF object; it has writable data, undefined symbols in use,
 /// or relocations other than `PC32` and `PLT32` or out of their range.
 pub fn link_elf(object_bytes: &[u8]) -> Result<LinkedObject, String> {
-    let file = ElfFile64::<Endianness>::parse(object_bytes)
-        .map_err(|e| format!("not an ELF object: {e}"))?;
-    if file.architecture() != object::Architecture::X86_64
-        || file.kind() != object::ObjectKind::Relocatable
-    {
+    let file = ElfFile64::<Endianness>::parse(object_bytes).map_err(|e| format!("not an ELF object: {e}"))?;
+    if file.architecture() != object::Architecture::X86_64 || file.kind() != object::ObjectKind::Relocatable {
         let (kind, machine) = (file.kind(), file.architecture());
-        return Err(format!(
-            "not a relocatable x86-64 object, but {kind:?} for {machine:?}"
-        ));
+        return Err(format!("not a relocatable x86-64 object, but {kind:?} for {machine:?}"));
     }
     let (bytes, places) = lay_out(&file)?;
-    let mut linked = LinkedObject {
-        bytes,
-        symbols: BTreeMap::new(),
-    };
+    let mut linked = LinkedObject { bytes, symbols: BTreeMap::new() };
     for symbol in file.symbols() {
         let name = symbol.name().map_err(|e| format!("a symbol's name: {e}"))?;
         if !name.is_empty()
@@ -64,14 +53,8 @@ pub fn link_elf(object_bytes: &[u8]) -> Result<LinkedObject, String> {
             continue;
         };
         for (offset, relocation) in section.relocations() {
-            relocate(
-                &file,
-                &places,
-                &mut linked.bytes,
-                base + offset as usize,
-                &relocation,
-            )
-            .map_err(|e| format!("{}+{offset:#x}: {e}", section.name().unwrap_or("?")))?;
+            relocate(&file, &places, &mut linked.bytes, base.saturating_add(offset as usize), &relocation)
+                .map_err(|e| format!("{}+{offset:#x}: {e}", section.name().unwrap_or("?")))?;
         }
     }
     Ok(linked)
@@ -85,14 +68,11 @@ fn lay_out(file: &ElfFile64<Endianness>) -> Result<(Vec<u8>, Places), String> {
     let mut bytes = Vec::new();
     let mut places = Places::new();
     for section in file.sections() {
-        let name = section
-            .name()
-            .map_err(|e| format!("a section's name: {e}"))?;
+        let name = section.name().map_err(|e| format!("a section's name: {e}"))?;
         let header = section.elf_section_header();
         let flags = header.sh_flags(Endianness::Little);
         let kind = header.sh_type(Endianness::Little);
-        let skipped =
-            kind == elf::SHT_NOTE || kind == elf::SHT_X86_64_UNWIND || name == ".eh_frame";
+        let skipped = kind == elf::SHT_NOTE || kind == elf::SHT_X86_64_UNWIND || name == ".eh_frame";
         if flags & u64::from(elf::SHF_ALLOC) == 0 || skipped {
             continue;
         }
@@ -101,9 +81,7 @@ fn lay_out(file: &ElfFile64<Endianness>) -> Result<(Vec<u8>, Places), String> {
         }
         let align = section.align().max(1);
         if align > 64 {
-            return Err(format!(
-                "section {name} is aligned to {align}, more than the image's 64"
-            ));
+            return Err(format!("section {name} is aligned to {align}, more than the image's 64"));
         }
         let data = section.data().map_err(|e| format!("section {name}: {e}"))?;
         bytes.resize(bytes.len().next_multiple_of(align as usize), 0xcc);
@@ -116,7 +94,7 @@ fn lay_out(file: &ElfFile64<Endianness>) -> Result<(Vec<u8>, Places), String> {
 /// A symbol's offset in the image, if it is defined in a section that is part of it.
 fn symbol_place<'a>(symbol: &impl ObjectSymbol<'a>, places: &Places) -> Option<usize> {
     match symbol.section() {
-        SymbolSection::Section(index) => Some(places.get(&index.0)? + symbol.address() as usize),
+        SymbolSection::Section(index) => places.get(&index.0)?.checked_add(usize::try_from(symbol.address()).ok()?),
         _ => None,
     }
 }
@@ -132,9 +110,7 @@ fn relocate(
         return Err("not an ELF relocation".to_owned());
     };
     if r_type != elf::R_X86_64_PC32 && r_type != elf::R_X86_64_PLT32 {
-        return Err(format!(
-            "relocation of type {r_type}; only PC32 and PLT32 run at any address"
-        ));
+        return Err(format!("relocation of type {r_type}; only PC32 and PLT32 run at any address"));
     }
     let RelocationTarget::Symbol(index) = relocation.target() else {
         return Err("a relocation without a symbol".to_owned());
@@ -145,11 +121,8 @@ fn relocate(
         format!("`{name}` is not defined in the object's code or constants")
     })?;
     let distance = target as i128 + i128::from(relocation.addend()) - at as i128;
-    let distance =
-        i32::try_from(distance).map_err(|_| format!("distance {distance} out of range"))?;
-    let field = bytes
-        .get_mut(at..at + 4)
-        .ok_or("a relocation outside its section")?;
+    let distance = i32::try_from(distance).map_err(|_| format!("distance {distance} out of range"))?;
+    let field = bytes.get_mut(at..at.saturating_add(4)).ok_or("a relocation outside its section")?;
     field.copy_from_slice(&distance.to_le_bytes());
     Ok(())
 }

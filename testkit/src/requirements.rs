@@ -20,32 +20,11 @@ pub struct Requirement {
 
 /// Every tool that some test needs on this machine, in the order to install them.
 pub fn requirements() -> Vec<Requirement> {
-    let apt = |tool, package, purpose, probe| Requirement {
-        tool,
-        purpose,
-        apt: Some(package),
-        pip: None,
-        probe,
-    };
+    let apt = |tool, package, purpose, probe| Requirement { tool, purpose, apt: Some(package), pip: None, probe };
     vec![
-        apt(
-            "cc",
-            "gcc",
-            "calls compiled functions from C, builds the emulator's shim",
-            &["--version"],
-        ),
-        apt(
-            "as",
-            "binutils",
-            "assembles our assembly text, to compare the bytes",
-            &["--version"],
-        ),
-        apt(
-            "python3",
-            "python3-venv",
-            "drives the emulator",
-            &["-c", "import ensurepip"],
-        ),
+        apt("cc", "gcc", "calls compiled functions from C, builds the emulator's shim", &["--version"]),
+        apt("as", "binutils", "assembles our assembly text, to compare the bytes", &["--version"]),
+        apt("python3", "python3-venv", "drives the emulator", &["-c", "import ensurepip"]),
         Requirement {
             tool: "bochscpu",
             purpose: "runs AVX-512 code where the CPU cannot, and is held against the CPU",
@@ -82,12 +61,7 @@ impl Requirement {
         }
         let quiet = std::process::Stdio::null;
         let mut probe = std::process::Command::new(self.tool);
-        let status = probe
-            .args(self.probe)
-            .stdin(quiet())
-            .stdout(quiet())
-            .stderr(quiet())
-            .status();
+        let status = probe.args(self.probe).stdin(quiet()).stdout(quiet()).stderr(quiet()).status();
         status.is_ok_and(|status| status.success())
     }
 }
@@ -99,16 +73,10 @@ mod tests {
     #[test]
     fn each_can_be_installed_and_looked_for() {
         for requirement in requirements() {
-            assert!(
-                !requirement.install_commands().is_empty(),
-                "{requirement:?}"
-            );
+            assert!(!requirement.install_commands().is_empty(), "{requirement:?}");
             assert!(requirement.is_met(), "{requirement:?}");
         }
-        let missing = Requirement {
-            tool: "no-such-tool",
-            ..requirements()[0].clone()
-        };
+        let missing = Requirement { tool: "no-such-tool", ..requirements()[0].clone() };
         assert!(!missing.is_met());
     }
 }

@@ -132,10 +132,7 @@ pub fn tuples(values: &[u32], arity: usize) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new()];
     for _ in 0..arity {
         let longer = |tuple: &Vec<u32>, v: u32| [tuple.as_slice(), &[v]].concat();
-        all = all
-            .iter()
-            .flat_map(|t| values.iter().map(move |&v| longer(t, v)))
-            .collect();
+        all = all.iter().flat_map(|t| values.iter().map(move |&v| longer(t, v))).collect();
     }
     all
 }
@@ -148,9 +145,7 @@ impl Bits {
     /// A generator; different seeds give unrelated bits.
     pub fn new(seed: u64) -> Bits {
         // The state may not be 0, and small seeds should not start with mostly zeros.
-        let mixed = seed
-            .wrapping_add(0x9e37_79b9_7f4a_7c15)
-            .wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         Bits((mixed ^ (mixed >> 31)).max(1))
     }
 
@@ -211,35 +206,13 @@ mod tests {
             assert_eq!(set.iter().collect::<BTreeSet<_>>().len(), set.len());
         }
         let class = |&bits: &u32| f32::from_bits(bits).classify();
-        assert_eq!(
-            F32.iter()
-                .map(|bits| format!("{:?}", class(bits)))
-                .collect::<BTreeSet<_>>()
-                .len(),
-            5
-        );
-        for signed in [
-            0.5_f32,
-            1.0,
-            1.5,
-            2.5,
-            f32::INFINITY,
-            f32::MAX,
-            2147483648.0,
-            4294967296.0,
-        ] {
+        assert_eq!(F32.iter().map(|bits| format!("{:?}", class(bits))).collect::<BTreeSet<_>>().len(), 5);
+        for signed in [0.5_f32, 1.0, 1.5, 2.5, f32::INFINITY, f32::MAX, 2147483648.0, 4294967296.0] {
             for value in [signed, -signed] {
                 assert!(F32.contains(&value.to_bits()), "{value}");
             }
         }
-        for whole in [
-            4194304.5_f32,
-            8388607.0,
-            8388609.0,
-            16777215.0,
-            16777216.0,
-            16777218.0,
-        ] {
+        for whole in [4194304.5_f32, 8388607.0, 8388609.0, 16777215.0, 16777216.0, 16777218.0] {
             assert!(F32.contains(&whole.to_bits()), "{whole}");
         }
     }
@@ -253,12 +226,7 @@ mod tests {
 
     #[test]
     fn bits_repeat_and_spread() {
-        let draw = |seed| {
-            (0..64)
-                .map(|_| 0)
-                .scan(Bits::new(seed), |bits, _: i32| Some(bits.u32()))
-                .collect::<Vec<_>>()
-        };
+        let draw = |seed| (0..64).map(|_| 0).scan(Bits::new(seed), |bits, _: i32| Some(bits.u32())).collect::<Vec<_>>();
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
         let mut bits = Bits::new(0);
@@ -268,12 +236,6 @@ mod tests {
         assert_eq!(seen, BTreeSet::from([0, 1, 2, 3, 4]));
         let drawn: Vec<u32> = (0..2000).map(|_| bits.f32()).collect();
         assert!(drawn.iter().any(|&b| f32::from_bits(b).is_nan()) && drawn.contains(&0));
-        assert!(
-            drawn
-                .iter()
-                .filter(|&&b| f32::from_bits(b).is_normal())
-                .count()
-                > 1200
-        );
+        assert!(drawn.iter().filter(|&&b| f32::from_bits(b).is_normal()).count() > 1200);
     }
 }

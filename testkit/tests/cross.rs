@@ -35,10 +35,7 @@ impl Op {
     fn image(&self, isa: Isa) -> Option<Image> {
         let entry = isa as usize * SLOT;
         let exists = self.image.bytes[entry..][..2] != NONE;
-        exists.then(|| Image {
-            bytes: self.image.bytes.clone(),
-            entry,
-        })
+        exists.then(|| Image { bytes: self.image.bytes.clone(), entry })
     }
 }
 
@@ -134,21 +131,13 @@ ops! {
 /// flushing of results or flushing of operands.
 fn records(values: Values, arity: usize, seed: u64) -> Vec<Regs> {
     let all = if values == Values::Floats { F32 } else { I32 };
-    let few: Vec<u32> = all
-        .iter()
-        .copied()
-        .step_by(if arity == 3 { 5 } else { 1 })
-        .collect();
+    let few: Vec<u32> = all.iter().copied().step_by(if arity == 3 { 5 } else { 1 }).collect();
     let mut records: Vec<Regs> = tuples(&few, arity).chunks(4).map(four_tuples).collect();
     let mut bits = Bits::new(seed);
     for _ in 0..400 {
         let mut regs = Regs::default();
         for register in 0..arity {
-            let lane = if values == Values::Floats {
-                bits.f32()
-            } else {
-                bits.i32()
-            };
+            let lane = if values == Values::Floats { bits.f32() } else { bits.i32() };
             regs.splat(register, lane);
         }
         if bits.below(2) == 0 {
@@ -172,10 +161,7 @@ fn four_tuples(tuples: &[Vec<u32>]) -> Regs {
 /// Four lanes and the flags: what every ISA shows of a record, as its lanes repeat.
 fn seen(out: &Out, isa: Isa) -> (Vec<u32>, u32) {
     let lanes = out.lanes(isa.lanes());
-    assert!(
-        lanes.chunks(4).all(|four| four == &lanes[..4]),
-        "unequal lanes: {lanes:x?}"
-    );
+    assert!(lanes.chunks(4).all(|four| four == &lanes[..4]), "unequal lanes: {lanes:x?}");
     assert!(out.callee_saved_ok);
     (lanes[..4].to_vec(), out.mxcsr)
 }
@@ -190,8 +176,7 @@ fn unsure(op: &Op, regs: &Regs) -> u32 {
         "231" => (1, 2),
         _ => return 0,
     };
-    let lane =
-        |v: usize, i: usize| f32::from_le_bytes(regs.vec[v][4 * i..][..4].try_into().unwrap());
+    let lane = |v: usize, i: usize| f32::from_le_bytes(regs.vec[v][4 * i..][..4].try_into().unwrap());
     let hit = |x: f32, y: f32| x == 0.0 && y.is_subnormal();
     let hits = (0..4).any(|i| hit(lane(a, i), lane(b, i)) || hit(lane(b, i), lane(a, i)));
     if hits { flag::DE } else { 0 }
@@ -200,44 +185,21 @@ fn unsure(op: &Op, regs: &Regs) -> u32 {
 #[test]
 fn emulator_and_cpu_agree_on_every_bit() {
     let ops = ops();
-    let inputs: Vec<Vec<Regs>> = ops
-        .iter()
-        .enumerate()
-        .map(|(i, op)| records(op.values, op.arity, i as u64))
-        .collect();
+    let inputs: Vec<Vec<Regs>> = ops.iter().enumerate().map(|(i, op)| records(op.values, op.arity, i as u64)).collect();
     let mut images = Vec::new();
     for (i, op) in ops.iter().enumerate() {
-        images.extend(
-            Isa::ALL
-                .into_iter()
-                .filter_map(|isa| Some((i, isa, op.image(isa)?))),
-        );
+        images.extend(Isa::ALL.into_iter().filter_map(|isa| Some((i, isa, op.image(isa)?))));
     }
-    let jobs: Vec<Job> = images
-        .iter()
-        .map(|(i, isa, image)| Job {
-            isa: *isa,
-            image,
-            regs: &inputs[*i],
-        })
-        .collect();
+    let jobs: Vec<Job> = images.iter().map(|(i, isa, image)| Job { isa: *isa, image, regs: &inputs[*i] }).collect();
     let emulated = run_on(Engine::Emulator, &jobs).unwrap();
 
     // The CPU runs what it has; for AVX-512 that it lacks, the AVX2 function stands in.
     let stand_in = |isa| if cpu_has(isa) { isa } else { Isa::Avx2 };
-    let native_images: Vec<(usize, Isa, Image)> = images
-        .iter()
-        .filter_map(|(i, isa, _)| Some((*i, stand_in(*isa), ops[*i].image(stand_in(*isa))?)))
-        .collect();
+    let native_images: Vec<(usize, Isa, Image)> =
+        images.iter().filter_map(|(i, isa, _)| Some((*i, stand_in(*isa), ops[*i].image(stand_in(*isa))?))).collect();
     assert_eq!(native_images.len(), images.len());
-    let jobs: Vec<Job> = native_images
-        .iter()
-        .map(|(i, isa, image)| Job {
-            isa: *isa,
-            image,
-            regs: &inputs[*i],
-        })
-        .collect();
+    let jobs: Vec<Job> =
+        native_images.iter().map(|(i, isa, image)| Job { isa: *isa, image, regs: &inputs[*i] }).collect();
     let native = run_on(Engine::Native, &jobs).unwrap();
 
     let mut differences = Vec::new();
@@ -253,22 +215,11 @@ fn emulator_and_cpu_agree_on_every_bit() {
             if there != here {
                 let operands: Vec<_> = regs.vec[..ops[*i].arity].iter().map(|v| &v[..16]).collect();
                 let name = ops[*i].name;
-                differences.push(format!(
-                    "{name} {isa:?} {operands:02x?}: emulator {there:x?}, CPU {here:x?}"
-                ));
+                differences.push(format!("{name} {isa:?} {operands:02x?}: emulator {there:x?}, CPU {here:x?}"));
             }
         }
     }
     assert!(compared > 50_000, "{compared}");
-    let some = differences
-        .iter()
-        .take(20)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("\n");
-    assert!(
-        differences.is_empty(),
-        "{} of {compared}:\n{some}",
-        differences.len()
-    );
+    let some = differences.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    assert!(differences.is_empty(), "{} of {compared}:\n{some}", differences.len());
 }

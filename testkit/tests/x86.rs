@@ -4,9 +4,7 @@
 
 mod common;
 
-use rake_testkit::x86::{
-    Engine, Image, Isa, Job, MXCSR_DEFAULT, Out, Regs, flag, run, run_many, run_on,
-};
+use rake_testkit::x86::{Engine, Image, Isa, Job, MXCSR_DEFAULT, Out, Regs, flag, run, run_many, run_on};
 
 kernel!(add_sse2, "addps xmm0, xmm1", "ret");
 kernel!(add_avx2, "vaddps ymm0, ymm0, ymm1", "ret");
@@ -14,24 +12,9 @@ kernel!(add_avx512, "vaddps zmm0, zmm0, zmm1", "ret");
 kernel!(mul_add_sse2, "mulps xmm0, xmm1", "addps xmm0, xmm7", "ret");
 kernel!(mul_add_avx2, "vfmadd213ps ymm0, ymm1, ymm7", "ret");
 kernel!(mul_add_avx512, "vfmadd213ps zmm0, zmm1, zmm7", "ret");
-kernel!(
-    div_sqrt_sse2,
-    "divps xmm0, xmm1",
-    "sqrtps xmm0, xmm0",
-    "ret"
-);
-kernel!(
-    div_sqrt_avx2,
-    "vdivps ymm0, ymm0, ymm1",
-    "vsqrtps ymm0, ymm0",
-    "ret"
-);
-kernel!(
-    div_sqrt_avx512,
-    "vdivps zmm0, zmm0, zmm1",
-    "vsqrtps zmm0, zmm0",
-    "ret"
-);
+kernel!(div_sqrt_sse2, "divps xmm0, xmm1", "sqrtps xmm0, xmm0", "ret");
+kernel!(div_sqrt_avx2, "vdivps ymm0, ymm0, ymm1", "vsqrtps ymm0, ymm0", "ret");
+kernel!(div_sqrt_avx512, "vdivps zmm0, zmm0, zmm1", "vsqrtps zmm0, zmm0", "ret");
 // Adds a literal to the lanes below another literal.
 kernel!(
     masked_broadcast,
@@ -65,45 +48,17 @@ kernel!(
     "add rax, r8",
     "ret",
 );
-kernel!(
-    keeps,
-    "push rbx",
-    "push r12",
-    "xor ebx, ebx",
-    "xor r12d, r12d",
-    "pop r12",
-    "pop rbx",
-    "ret"
-);
+kernel!(keeps, "push rbx", "push r12", "xor ebx, ebx", "xor r12d, r12d", "pop r12", "pop rbx", "ret");
 kernel!(ruins_some, "xor ebx, ebx", "inc r13", "std", "ret");
-kernel!(
-    ruins_rest, "inc rbp", "inc r12", "inc r14", "inc r15", "ret"
-);
+kernel!(ruins_rest, "inc rbp", "inc r12", "inc r14", "inc r15", "ret");
 kernel!(ruins_stack, "pop rax", "push rax", "push rax", "ret");
 kernel!(stack_is_aligned, "lea rax, [rsp + 8]", "and eax, 15", "ret");
 kernel!(illegal, "test edi, edi", "je 2f", "ud2", "2: ret");
-kernel!(
-    misaligned,
-    "movaps xmm0, [rip + 2f]",
-    "ret",
-    ".balign 16",
-    "nop",
-    "2: .zero 16"
-);
-kernel!(
-    writes_literal,
-    "mov dword ptr [rip + 2f], eax",
-    "ret",
-    "2: .long 0"
-);
+kernel!(misaligned, "movaps xmm0, [rip + 2f]", "ret", ".balign 16", "nop", "2: .zero 16");
+kernel!(writes_literal, "mov dword ptr [rip + 2f], eax", "ret", "2: .long 0");
 kernel!(falls_out, "nop");
 kernel!(reads_garbage, "mov rax, r11", "paddd xmm0, xmm15", "ret");
-kernel!(
-    needs_vzeroupper,
-    "vpcmpeqd ymm0, ymm0, ymm0",
-    "vzeroupper",
-    "ret"
-);
+kernel!(needs_vzeroupper, "vpcmpeqd ymm0, ymm0, ymm0", "vzeroupper", "ret");
 
 const ENGINES: [Engine; 2] = [Engine::Auto, Engine::Emulator];
 
@@ -114,24 +69,13 @@ fn floats(values: &[f32]) -> Vec<u32> {
 /// Vector arguments 0, 1 and 7, all lanes of each alike.
 fn splats(a: f32, b: f32, c: f32) -> Regs {
     let mut regs = Regs::default();
-    regs.splat(0, a.to_bits())
-        .splat(1, b.to_bits())
-        .splat(7, c.to_bits());
+    regs.splat(0, a.to_bits()).splat(1, b.to_bits()).splat(7, c.to_bits());
     regs
 }
 
 fn one(engine: Engine, isa: Isa, image: &Image, regs: &Regs) -> Result<Out, String> {
-    let mut outs = run_on(
-        engine,
-        &[Job {
-            isa,
-            image,
-            regs: std::slice::from_ref(regs),
-        }],
-    )?;
-    outs.pop()
-        .and_then(|mut outs| outs.pop())
-        .ok_or_else(|| "no result".to_owned())
+    let mut outs = run_on(engine, &[Job { isa, image, regs: std::slice::from_ref(regs) }])?;
+    outs.pop().and_then(|mut outs| outs.pop()).ok_or_else(|| "no result".to_owned())
 }
 
 #[test]
@@ -141,21 +85,13 @@ fn whole_registers_go_in_and_out() {
     let mut regs = splats(0.0, 0.5, 0.0);
     regs.set_lanes(0, &floats(&lanes));
     let images = [add_sse2(), add_avx2(), add_avx512()];
-    let jobs = Isa::ALL.map(|isa| Job {
-        isa,
-        image: &images[isa as usize],
-        regs: std::slice::from_ref(&regs),
-    });
+    let jobs = Isa::ALL.map(|isa| Job { isa, image: &images[isa as usize], regs: std::slice::from_ref(&regs) });
     for engine in ENGINES {
         let outs = run_on(engine, &jobs).unwrap();
         for (isa, outs) in Isa::ALL.into_iter().zip(outs) {
             assert_eq!(outs.len(), 1);
             let out = &outs[0];
-            assert_eq!(
-                out.lanes(isa.lanes()),
-                floats(&sums[..isa.lanes()]),
-                "{engine:?} {isa:?}"
-            );
+            assert_eq!(out.lanes(isa.lanes()), floats(&sums[..isa.lanes()]), "{engine:?} {isa:?}");
             assert!(out.vec0[isa.width()..].iter().all(|&byte| byte == 0));
             assert_eq!((out.mxcsr, out.callee_saved_ok), (MXCSR_DEFAULT, true));
         }
@@ -166,31 +102,16 @@ fn whole_registers_go_in_and_out() {
 fn multiply_add_rounds_once_or_twice() {
     // (1 + e)^2 - (1 + 2e) with e = 2^-23 is e^2 = 2^-46, lost when the product is rounded first.
     let next = f32::from_bits(0x3f80_0001);
-    let regs = [
-        splats(next, next, -f32::from_bits(0x3f80_0002)),
-        splats(3.0, 5.0, 7.0),
-    ];
+    let regs = [splats(next, next, -f32::from_bits(0x3f80_0002)), splats(3.0, 5.0, 7.0)];
     let images = [mul_add_sse2(), mul_add_avx2(), mul_add_avx512()];
-    let jobs = Isa::ALL.map(|isa| Job {
-        isa,
-        image: &images[isa as usize],
-        regs: &regs,
-    });
-    let first = [
-        0.0,
-        f32::from_bits(0x2880_0000),
-        f32::from_bits(0x2880_0000),
-    ];
+    let jobs = Isa::ALL.map(|isa| Job { isa, image: &images[isa as usize], regs: &regs });
+    let first = [0.0, f32::from_bits(0x2880_0000), f32::from_bits(0x2880_0000)];
     let flags = [flag::PE, 0, 0];
     for engine in ENGINES {
         let outs = run_on(engine, &jobs).unwrap();
         for isa in Isa::ALL {
             let (i, n) = (isa as usize, isa.lanes());
-            assert_eq!(
-                outs[i][0].lanes(n),
-                vec![first[i].to_bits(); n],
-                "{engine:?} {isa:?}"
-            );
+            assert_eq!(outs[i][0].lanes(n), vec![first[i].to_bits(); n], "{engine:?} {isa:?}");
             assert_eq!(outs[i][0].flags(), flags[i]);
             assert_eq!(outs[i][1].lanes(n), floats(&vec![22.0; n]));
             assert_eq!(outs[i][1].flags(), 0, "MXCSR is set anew for each record");
@@ -205,23 +126,14 @@ fn exception_flags_are_seen() {
         (1.0, 0.0, inf, flag::ZE),
         (-4.0, 1.0, 0xffc0_0000, flag::IE),
         (18.0, 2.0, 3.0_f32.to_bits(), 0),
-        (
-            f32::from_bits(1),
-            f32::from_bits(1),
-            1.0_f32.to_bits(),
-            flag::DE,
-        ),
+        (f32::from_bits(1), f32::from_bits(1), 1.0_f32.to_bits(), flag::DE),
         (2.0, 1.0, 0x3fb5_04f3, flag::PE),
         (f32::MAX, 0.5, inf, flag::OE | flag::PE),
         (f32::from_bits(0x7f80_0001), 1.0, 0x7fc0_0001, flag::IE),
     ];
     let regs = cases.map(|(a, b, ..)| splats(a, b, 0.0));
     let images = [div_sqrt_sse2(), div_sqrt_avx2(), div_sqrt_avx512()];
-    let jobs = Isa::ALL.map(|isa| Job {
-        isa,
-        image: &images[isa as usize],
-        regs: &regs,
-    });
+    let jobs = Isa::ALL.map(|isa| Job { isa, image: &images[isa as usize], regs: &regs });
     for engine in ENGINES {
         let outs = run_on(engine, &jobs).unwrap();
         for isa in Isa::ALL {
@@ -244,21 +156,13 @@ fn mxcsr_comes_from_the_record() {
     flushed.mxcsr = MXCSR_DEFAULT | DAZ | flag::ZE;
     let regs = [splats(1.0, half, 0.0), up, flushed];
     let images = [add_sse2(), add_avx2(), add_avx512()];
-    let jobs = Isa::ALL.map(|isa| Job {
-        isa,
-        image: &images[isa as usize],
-        regs: &regs,
-    });
+    let jobs = Isa::ALL.map(|isa| Job { isa, image: &images[isa as usize], regs: &regs });
     for engine in ENGINES {
         for outs in run_on(engine, &jobs).unwrap() {
             let lanes: Vec<u32> = outs.iter().flat_map(|out| out.lanes(1)).collect();
             assert_eq!(lanes, [0x3f80_0000, 0x3f80_0001, 0]);
             let controls: Vec<u32> = outs.iter().map(|out| out.mxcsr).collect();
-            let expected = [
-                MXCSR_DEFAULT | flag::PE,
-                MXCSR_DEFAULT | UP | flag::PE,
-                MXCSR_DEFAULT | DAZ | flag::ZE,
-            ];
+            let expected = [MXCSR_DEFAULT | flag::PE, MXCSR_DEFAULT | UP | flag::PE, MXCSR_DEFAULT | DAZ | flag::ZE];
             assert_eq!(controls, expected);
         }
     }
@@ -269,9 +173,7 @@ fn opmasks_and_broadcasts() {
     let mut regs = Regs::default();
     let lanes: Vec<f32> = (0..16).map(|i| i as f32).collect();
     regs.set_lanes(0, &floats(&lanes));
-    let sums: Vec<f32> = (0..16)
-        .map(|i| i as f32 + if i < 8 { 100.0 } else { 0.0 })
-        .collect();
+    let sums: Vec<f32> = (0..16).map(|i| i as f32 + if i < 8 { 100.0 } else { 0.0 }).collect();
     for engine in ENGINES {
         let out = one(engine, Isa::Avx512, &masked_broadcast(), &regs).unwrap();
         assert_eq!(out.lanes(16), floats(&sums), "{engine:?}");
@@ -288,32 +190,16 @@ fn every_avx512_extension_executes() {
     for engine in ENGINES {
         let out = one(engine, Isa::Avx512, &every_extension(), &regs).unwrap();
         assert_eq!(out.lanes(8), [26; 8], "{engine:?}");
-        assert_eq!(
-            out.lanes(16)[8..],
-            [0; 8],
-            "a move to a ymm register clears the rest"
-        );
+        assert_eq!(out.lanes(16)[8..], [0; 8], "a move to a ymm register clears the rest");
     }
 }
 
 #[test]
 fn general_registers_are_whole() {
-    let gpr = [
-        0xdead_beef_0000_0001,
-        1 << 63,
-        3,
-        u64::MAX,
-        0x1234_5678_9abc_def0,
-        6,
-    ];
+    let gpr = [0xdead_beef_0000_0001, 1 << 63, 3, u64::MAX, 0x1234_5678_9abc_def0, 6];
     let expected = gpr.iter().zip([1u64, 2, 4, 8, 16, 32]);
-    let expected = expected.fold(0u64, |sum, (r, weight)| {
-        sum.wrapping_add(r.wrapping_mul(weight))
-    });
-    let regs = Regs {
-        gpr,
-        ..Regs::default()
-    };
+    let expected = expected.fold(0u64, |sum, (r, weight)| sum.wrapping_add(r.wrapping_mul(weight)));
+    let regs = Regs { gpr, ..Regs::default() };
     for engine in ENGINES {
         for isa in Isa::ALL {
             let out = one(engine, isa, &sum_of_registers(), &regs).unwrap();
@@ -324,30 +210,11 @@ fn general_registers_are_whole() {
 
 #[test]
 fn ruined_registers_are_named() {
-    let images = [
-        keeps(),
-        ruins_some(),
-        ruins_rest(),
-        ruins_stack(),
-        stack_is_aligned(),
-    ];
-    let expected: [&[&str]; 5] = [
-        &[],
-        &["rbx", "r13", "DF"],
-        &["rbp", "r12", "r14", "r15"],
-        &["rsp"],
-        &[],
-    ];
+    let images = [keeps(), ruins_some(), ruins_rest(), ruins_stack(), stack_is_aligned()];
+    let expected: [&[&str]; 5] = [&[], &["rbx", "r13", "DF"], &["rbp", "r12", "r14", "r15"], &["rsp"], &[]];
     let regs = [Regs::default(), Regs::default()];
     for isa in Isa::ALL {
-        let jobs: Vec<Job> = images
-            .iter()
-            .map(|image| Job {
-                isa,
-                image,
-                regs: &regs,
-            })
-            .collect();
+        let jobs: Vec<Job> = images.iter().map(|image| Job { isa, image, regs: &regs }).collect();
         for engine in ENGINES {
             let outs = run_on(engine, &jobs).unwrap();
             for (outs, names) in outs.iter().zip(expected) {
@@ -368,56 +235,30 @@ fn what_may_not_be_relied_on_is_poisoned() {
         assert_eq!(out.lanes(4), [u32::MAX; 4]);
         assert_ne!(out.rax, 0);
         let out = one(engine, Isa::Avx2, &needs_vzeroupper(), &Regs::default()).unwrap();
-        assert_eq!(
-            out.lanes(8),
-            [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0]
-        );
+        assert_eq!(out.lanes(8), [u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0]);
     }
 }
 
 #[test]
 fn faults_are_errors_that_tell_the_place() {
     let fine = Regs::default();
-    let bad = Regs {
-        gpr: [1, 0, 0, 0, 0, 0],
-        ..Regs::default()
-    };
+    let bad = Regs { gpr: [1, 0, 0, 0, 0, 0], ..Regs::default() };
     let (harmless, illegal) = (keeps(), illegal());
     let records = [fine.clone(), fine.clone(), bad];
     let jobs = [
-        Job {
-            isa: Isa::Sse2,
-            image: &harmless,
-            regs: &records,
-        },
-        Job {
-            isa: Isa::Sse2,
-            image: &illegal,
-            regs: &records,
-        },
+        Job { isa: Isa::Sse2, image: &harmless, regs: &records },
+        Job { isa: Isa::Sse2, image: &illegal, regs: &records },
     ];
     let error = run_on(Engine::Native, &jobs).unwrap_err();
-    assert!(
-        error.starts_with("job 1, record 2: ") && error.contains("SIGILL"),
-        "{error}"
-    );
+    assert!(error.starts_with("job 1, record 2: ") && error.contains("SIGILL"), "{error}");
     let error = run_on(Engine::Emulator, &jobs).unwrap_err();
-    assert!(
-        error.starts_with("job 1, record 2: #UD") && error.contains("ends at entry+0x6"),
-        "{error}"
-    );
+    assert!(error.starts_with("job 1, record 2: #UD") && error.contains("ends at entry+0x6"), "{error}");
 
-    let cases = [
-        (misaligned(), "SIGSEGV", "#GP"),
-        (writes_literal(), "SIGSEGV", "#PF"),
-        (falls_out(), "SIGTRAP", "#BP"),
-    ];
+    let cases =
+        [(misaligned(), "SIGSEGV", "#GP"), (writes_literal(), "SIGSEGV", "#PF"), (falls_out(), "SIGTRAP", "#BP")];
     for (image, signal, exception) in cases {
         let error = one(Engine::Native, Isa::Sse2, &image, &fine).unwrap_err();
-        assert!(
-            error.contains(signal) && error.contains(exception),
-            "{error}"
-        );
+        assert!(error.contains(signal) && error.contains(exception), "{error}");
         let error = one(Engine::Emulator, Isa::Sse2, &image, &fine).unwrap_err();
         assert!(error.contains(exception), "{error}");
     }
@@ -425,11 +266,7 @@ fn faults_are_errors_that_tell_the_place() {
 
 #[test]
 fn the_emulator_keeps_to_the_instruction_set() {
-    for (isa, image) in [
-        (Isa::Sse2, add_avx2()),
-        (Isa::Sse2, add_avx512()),
-        (Isa::Avx2, add_avx512()),
-    ] {
+    for (isa, image) in [(Isa::Sse2, add_avx2()), (Isa::Sse2, add_avx512()), (Isa::Avx2, add_avx512())] {
         let error = one(Engine::Emulator, isa, &image, &Regs::default()).unwrap_err();
         assert!(error.contains("#UD"), "{error}");
     }
@@ -439,22 +276,10 @@ fn the_emulator_keeps_to_the_instruction_set() {
 fn odd_requests() {
     assert_eq!(run_many(&[]).unwrap(), Vec::<Vec<Out>>::new());
     let empty = Image::default();
-    assert!(
-        run(Isa::Sse2, &empty, &[Regs::default()])
-            .unwrap_err()
-            .contains("outside the image")
-    );
+    assert!(run(Isa::Sse2, &empty, &[Regs::default()]).unwrap_err().contains("outside the image"));
     for engine in ENGINES {
         let image = keeps();
-        let outs = run_on(
-            engine,
-            &[Job {
-                isa: Isa::Avx512,
-                image: &image,
-                regs: &[],
-            }],
-        )
-        .unwrap();
+        let outs = run_on(engine, &[Job { isa: Isa::Avx512, image: &image, regs: &[] }]).unwrap();
         assert_eq!(outs, [vec![]]);
     }
 }

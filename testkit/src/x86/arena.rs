@@ -85,9 +85,7 @@ impl Arena {
     /// Lays out and fills the memory for `jobs`; backed by an (unnamed) file if `shared_file`.
     pub fn new(jobs: &[Job], shared_file: bool) -> Result<Arena, Fault> {
         let (blob, trampolines) = blob::get().ok_or_else(|| {
-            Fault::machinery(
-                "x86 code is run on x86-64 machines only, which assemble its trampoline",
-            )
+            Fault::machinery("x86 code is run on x86-64 machines only, which assemble its trampoline")
         })?;
         let (code, entries) = lay_out_code(blob, jobs)?;
         let jobs_at = CODE + code.len().next_multiple_of(BIG_PAGE);
@@ -99,29 +97,11 @@ impl Arena {
 
         let (base, file) = map(len, shared_file)?;
         let widths = jobs.iter().map(|job| job.isa.width()).collect();
-        let mut arena = Arena {
-            base,
-            len,
-            file,
-            jobs_at,
-            first_out,
-            counts,
-            widths,
-            trampolines,
-        };
+        let mut arena = Arena { base, len, file, jobs_at, first_out, counts, widths, trampolines };
         arena.bytes()[CODE..][..code.len()].copy_from_slice(&code);
         arena.put_jobs(jobs, &entries, first_in);
         let halt = CODE + trampolines[3];
-        let places = [
-            len,
-            CODE,
-            jobs_at,
-            halt,
-            STACK_TOP,
-            jobs.len(),
-            JOB_STRIDE,
-            STATE_JOB,
-        ];
+        let places = [len, CODE, jobs_at, halt, STACK_TOP, jobs.len(), JOB_STRIDE, STATE_JOB];
         arena.put(HEADER, &places.map(|place| place as u64));
         let starts = [0, 1, 2].map(|isa| (CODE + trampolines[isa]) as u64);
         arena.put(HEADER + 64, &starts);
@@ -133,10 +113,7 @@ impl Arena {
         let (mut next_in, mut next_out) = (first_in, self.first_out);
         for (number, (job, &entry)) in jobs.iter().zip(entries).enumerate() {
             let fields = [entry, next_in, next_out, job.regs.len(), job.isa as usize];
-            self.put(
-                self.jobs_at + number * JOB_STRIDE,
-                &fields.map(|field| field as u64),
-            );
+            self.put(self.jobs_at + number * JOB_STRIDE, &fields.map(|field| field as u64));
             for regs in job.regs {
                 let vecs = regs.vec.as_flattened();
                 self.bytes()[next_in..][..vecs.len()].copy_from_slice(vecs);
@@ -155,46 +132,27 @@ impl Arena {
             let access = libc::PROT_READ | libc::PROT_EXEC;
             libc::mprotect(self.base.add(CODE).cast(), self.jobs_at - CODE, access)
         };
-        if code == 0 {
-            Ok(())
-        } else {
-            Err(os_error("making memory executable"))
-        }
+        if code == 0 { Ok(()) } else { Err(os_error("making memory executable")) }
     }
 
     /// Address of the trampoline for job `number`'s ISA, and of the job.
     pub fn call(&self, number: usize, isa: Isa) -> (*const u8, *const u8) {
         let job = self.jobs_at + number * JOB_STRIDE;
         // SAFETY: both are inside the mapping.
-        unsafe {
-            (
-                self.base.add(CODE + self.trampolines[isa as usize]),
-                self.base.add(job),
-            )
-        }
+        unsafe { (self.base.add(CODE + self.trampolines[isa as usize]), self.base.add(job)) }
     }
 
     /// Notes that job `number` starts. Allocates nothing, so that a forked child may call it.
     pub fn begin(&self, number: usize) {
         // SAFETY: inside the mapping and aligned.
-        unsafe {
-            self.base
-                .add(STATE_JOB)
-                .cast::<u64>()
-                .write_volatile(number as u64)
-        }
+        unsafe { self.base.add(STATE_JOB).cast::<u64>().write_volatile(number as u64) }
     }
 
     /// The job and record that were under way when a run broke off.
     pub fn progress(&mut self) -> (usize, usize) {
         let job = self.get(STATE_JOB) as usize;
         let left = self.get(STATE_LEFT) as usize;
-        (
-            job,
-            self.counts
-                .get(job)
-                .map_or(0, |count| count.saturating_sub(left)),
-        )
+        (job, self.counts.get(job).map_or(0, |count| count.saturating_sub(left)))
     }
 
     /// The results of a finished run.
@@ -226,13 +184,7 @@ impl Arena {
             clobbered.push("DF");
         }
         let (rax, mxcsr) = (self.get(at + 64), self.get(at + 72) as u32);
-        Out {
-            vec0,
-            rax,
-            mxcsr,
-            callee_saved_ok: clobbered.is_empty(),
-            clobbered,
-        }
+        Out { vec0, rax, mxcsr, callee_saved_ok: clobbered.is_empty(), clobbered }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
@@ -262,10 +214,7 @@ fn lay_out_code(blob: &[u8], jobs: &[Job]) -> Result<(Vec<u8>, Vec<usize>), Faul
         let (entry, size) = (image.entry, image.bytes.len());
         if entry >= size {
             let message = format!("the entry {entry} is outside the image of {size} bytes");
-            return Err(Fault {
-                at: Some((number, 0)),
-                message,
-            });
+            return Err(Fault { at: Some((number, 0)), message });
         }
         // Falling out of an image traps.
         code.resize((code.len() + 64).next_multiple_of(64), INT3);
@@ -294,38 +243,16 @@ fn map(len: usize, shared_file: bool) -> Result<(*mut u8, Option<File>), Fault> 
         // SAFETY: the name is a C string; the descriptor, if valid, is ours alone.
         let made = unsafe {
             let fd = libc::memfd_create(c"rake-testkit".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 {
-                None
-            } else {
-                Some(File::from_raw_fd(fd))
-            }
+            if fd < 0 { None } else { Some(File::from_raw_fd(fd)) }
         };
         let made = made.ok_or_else(|| os_error("making shared memory"))?;
-        made.set_len(len as u64)
-            .map_err(|_| os_error("sizing shared memory"))?;
+        made.set_len(len as u64).map_err(|_| os_error("sizing shared memory"))?;
         file = Some(made);
     }
     let fd = file.as_ref().map_or(-1, |file| file.as_raw_fd());
-    let kind = if file.is_some() {
-        0
-    } else {
-        libc::MAP_ANONYMOUS | libc::MAP_NORESERVE
-    };
+    let kind = if file.is_some() { 0 } else { libc::MAP_ANONYMOUS | libc::MAP_NORESERVE };
     let access = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a new mapping at an address of the system's choice.
-    let base = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            len,
-            access,
-            libc::MAP_SHARED | kind,
-            fd,
-            0,
-        )
-    };
-    if base == libc::MAP_FAILED {
-        Err(os_error("mapping memory"))
-    } else {
-        Ok((base.cast(), file))
-    }
+    let base = unsafe { libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED | kind, fd, 0) };
+    if base == libc::MAP_FAILED { Err(os_error("mapping memory")) } else { Ok((base.cast(), file)) }
 }

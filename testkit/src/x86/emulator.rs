@@ -11,26 +11,17 @@ const EMU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/emu");
 
 pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     let mut arena = Arena::new(jobs, true)?;
-    let file = arena
-        .file
-        .take()
-        .ok_or_else(|| Fault::machinery("no shared memory"))?;
+    let file = arena.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
     let output = start(driver().map_err(Fault::machinery)?.stdin(Stdio::from(file)))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(fault) = said.strip_prefix("fault: ") {
-        return Err(Fault {
-            at: Some(arena.progress()),
-            message: fault.trim().to_owned(),
-        });
+        return Err(Fault { at: Some(arena.progress()), message: fault.trim().to_owned() });
     }
     if output.status.success() && said.trim() == "ok" {
         return Ok(arena.results());
     }
     let (status, errors) = (output.status, String::from_utf8_lossy(&output.stderr));
-    let message = format!(
-        "the emulator failed ({status}): {said}{}\n{ADVICE}",
-        errors.trim()
-    );
+    let message = format!("the emulator failed ({status}): {said}{}\n{ADVICE}", errors.trim());
     Err(Fault::machinery(message))
 }
 
@@ -55,10 +46,7 @@ pub fn check_emulator() -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    Err(format!(
-        "{}\n{ADVICE}",
-        String::from_utf8_lossy(&output.stderr).trim()
-    ))
+    Err(format!("{}\n{ADVICE}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 /// The Python that runs the emulator: `$RAKE_PYTHON`, else the one of the virtual environment
@@ -79,16 +67,12 @@ pub fn venv() -> PathBuf {
 /// Things made for the tests: `testkit/` in the build directory.
 fn cache() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target
-        .unwrap_or_else(|| Path::new(EMU).join("../../target"))
-        .join("testkit")
+    target.unwrap_or_else(|| Path::new(EMU).join("../../target")).join("testkit")
 }
 
 fn driver() -> Result<Command, String> {
     let mut command = Command::new(python());
-    command
-        .arg(Path::new(EMU).join("driver.py"))
-        .env("LD_PRELOAD", shim()?);
+    command.arg(Path::new(EMU).join("driver.py")).env("LD_PRELOAD", shim()?);
     Ok(command)
 }
 
@@ -106,12 +90,8 @@ fn shim() -> Result<PathBuf, String> {
     let (process, thread) = (std::process::id(), std::thread::current().id());
     let aside = cache().join(format!("shim.{process}.{thread:?}.so"));
     let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O1", "-o"])
-        .arg(&aside)
-        .arg(&source);
-    let output = cc
-        .output()
-        .map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
+    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&aside).arg(&source);
+    let output = cc.output().map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }

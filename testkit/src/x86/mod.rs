@@ -120,11 +120,7 @@ pub struct Regs {
 
 impl Default for Regs {
     fn default() -> Regs {
-        Regs {
-            vec: [[0; 64]; 8],
-            gpr: [0; 6],
-            mxcsr: MXCSR_DEFAULT,
-        }
+        Regs { vec: [[0; 64]; 8], gpr: [0; 6], mxcsr: MXCSR_DEFAULT }
     }
 }
 
@@ -224,10 +220,7 @@ pub fn run_on(engine: Engine, jobs: &[Job]) -> Result<Vec<Vec<Out>>, String> {
     let here: Vec<_> = numbered().filter(|(_, job)| is_native(job)).collect();
     let there: Vec<_> = numbered().filter(|(_, job)| !is_native(job)).collect();
     let mut outs = vec![Vec::new(); jobs.len()];
-    for (jobs, run) in [
-        (here, native::run as fn(&[Job]) -> _),
-        (there, emulator::run),
-    ] {
+    for (jobs, run) in [(here, native::run as fn(&[Job]) -> _), (there, emulator::run)] {
         if jobs.is_empty() {
             continue;
         }
@@ -250,10 +243,7 @@ struct Fault {
 
 impl Fault {
     fn machinery(message: impl Into<String>) -> Fault {
-        Fault {
-            at: None,
-            message: message.into(),
-        }
+        Fault { at: None, message: message.into() }
     }
 
     /// The message, with the job's number looked up among the caller's.

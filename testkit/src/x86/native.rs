@@ -30,10 +30,7 @@ pub fn cpu_has(_: Isa) -> bool {
 
 pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     if let Some(job) = jobs.iter().find(|job| !cpu_has(job.isa)) {
-        return Err(Fault::machinery(format!(
-            "this CPU cannot execute {:?} code",
-            job.isa
-        )));
+        return Err(Fault::machinery(format!("this CPU cannot execute {:?} code", job.isa)));
     }
     let mut arena = Arena::new(jobs, false)?;
     arena.protect()?;
@@ -58,10 +55,7 @@ pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     if !timed_out && let Some(cause) = cause(jobs, number, record) {
         message = format!("{message} (in the emulator: {cause})");
     }
-    Err(Fault {
-        at: Some((number, record)),
-        message,
-    })
+    Err(Fault { at: Some((number, record)), message })
 }
 
 /// Where and why a call breaks off, which the emulator can tell (if it is there).
@@ -80,24 +74,12 @@ fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
     if child == 0 {
         // SAFETY: plain system calls with valid arguments.
         unsafe {
-            let none = libc::rlimit {
-                rlim_cur: 0,
-                rlim_max: 0,
-            };
+            let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
             libc::setrlimit(libc::RLIMIT_CORE, &none);
-            let time = libc::rlimit {
-                rlim_cur: seconds,
-                rlim_max: seconds + 1,
-            };
+            let time = libc::rlimit { rlim_cur: seconds, rlim_max: seconds + 1 };
             libc::setrlimit(libc::RLIMIT_CPU, &time);
             // The parent's handlers would print; the wait status says it all.
-            for signal in [
-                libc::SIGSEGV,
-                libc::SIGBUS,
-                libc::SIGILL,
-                libc::SIGFPE,
-                libc::SIGTRAP,
-            ] {
+            for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGTRAP] {
                 libc::signal(signal, libc::SIG_DFL);
             }
         }
@@ -114,9 +96,7 @@ fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
         }
         let error = std::io::Error::last_os_error();
         if child < 0 || error.kind() != std::io::ErrorKind::Interrupted {
-            return Err(Fault::machinery(format!(
-                "starting a child process: {error}"
-            )));
+            return Err(Fault::machinery(format!("starting a child process: {error}")));
         }
     }
 }
