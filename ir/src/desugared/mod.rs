@@ -9,12 +9,14 @@
 //! binds it; a block never stands inside a region. Left operands may form a chain of any length and inlined blocks nest
 //! deeply, so consumers use [`Function::walk`], which needs no recursion.
 
-mod check;
+pub(crate) mod check;
 mod print;
+pub(crate) mod text;
 mod walk;
 
 pub use check::check;
-pub use print::{constant, print};
+pub use print::print;
+pub use text::constant;
 pub use walk::Event;
 
 use crate::lane::FuseLevel;

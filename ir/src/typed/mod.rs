@@ -1,0 +1,210 @@
+//! `typed`: names are ids, every expression has a type and is rack, mask or uniform, literals are bits of their element.
+//!
+//! Since `surface`: definitions that the profile compiles only; constants replaced by their values; a literal has the
+//! type it takes where it stands. Broadcasts are still implicit: a uniform may stand where a rack is required (the rule
+//! is [`lift`]), because its marks have been checked.
+//!
+//! Invariants: locals are bound once, before their reads; an expression has one user; an operation's types, once lifted,
+//! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`], `unroll` removes [`Stmt::Repeat`].
+
+mod check;
+mod fold;
+mod lift;
+mod print;
+mod walk;
+
+pub use check::check;
+pub use fold::{fold_int, integer};
+pub use lift::{broadcasts, lift};
+pub use print::print;
+pub use walk::Event;
+
+use crate::lane::FuseLevel;
+use crate::ops::{Imm, Op};
+use crate::profile::Profile;
+use crate::span::Span;
+use crate::types::Ty;
+use la_arena::{Arena, Idx};
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+
+/// An expression's id.
+pub type ExprId = Idx<Expr>;
+/// A local's id.
+pub type LocalId = Idx<Local>;
+/// Operands of one operation or call.
+pub type Args = SmallVec<[ExprId; 3]>;
+
+/// A function's position in [`Program::functions`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FunctionId(pub u32);
+
+/// A program for one profile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Program {
+    /// The profile it was checked for.
+    pub profile: Profile,
+    /// How much freedom fused regions have.
+    pub fuse: FuseLevel,
+    /// Its functions, in source order.
+    pub functions: Vec<Function>,
+}
+
+/// A scratch.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: SmolStr,
+    /// Its name in source.
+    pub span: Span,
+    /// Its parameters, in order.
+    pub params: Vec<LocalId>,
+    /// Its parameters and every name bound in its body.
+    pub locals: Arena<Local>,
+    /// All its expressions.
+    pub exprs: Arena<Expr>,
+    /// Its statements.
+    pub body: Vec<Stmt>,
+    /// The last statement's expression.
+    pub result: ExprId,
+    /// The declared type of the result.
+    pub ty: Ty,
+}
+
+/// A name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Local {
+    /// Its spelling.
+    pub name: SmolStr,
+    /// The type of its value; of one element for an array.
+    pub ty: Ty,
+    /// What it names.
+    pub kind: LocalKind,
+    /// Where it is bound.
+    pub span: Span,
+}
+
+/// What a name names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LocalKind {
+    /// A parameter, a `let` or a stage.
+    Value,
+    /// The index of a repeat.
+    Index,
+    /// A mutable location.
+    Location,
+    /// A mutable array of this many locations.
+    Array(u32),
+}
+
+/// A statement.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Stmt {
+    /// `let name = value`.
+    Let(Binding),
+    /// Consecutive fused bindings.
+    Region(Vec<Binding>),
+    /// `name := value`; in an array, every element's first value.
+    Location(Binding),
+    /// `name <- value`, `name[element] <- value`.
+    Assign {
+        /// The location.
+        local: LocalId,
+        /// Which element of an array; a uniform integer of constants and repeat indices.
+        element: Option<ExprId>,
+        /// The new value.
+        value: ExprId,
+    },
+    /// `repeat <index> from <from> up to <to>:`
+    Repeat(Repeat),
+}
+
+/// A name and its value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Binding {
+    /// The name.
+    pub local: LocalId,
+    /// Its value.
+    pub value: ExprId,
+}
+
+/// A repeat with its constant bounds.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Repeat {
+    /// The index.
+    pub index: LocalId,
+    /// Its first value.
+    pub from: i64,
+    /// The bound, not reached.
+    pub to: i64,
+    /// What each trip does.
+    pub body: Vec<Stmt>,
+    /// The header in source.
+    pub span: Span,
+}
+
+impl Repeat {
+    /// How often the body runs.
+    pub fn trips(&self) -> u64 {
+        u64::try_from(i128::from(self.to) - i128::from(self.from)).unwrap_or(0)
+    }
+}
+
+/// An expression.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Expr {
+    /// What it computes.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: Ty,
+    /// Where it stands in source.
+    pub span: Span,
+}
+
+/// What an expression computes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    /// The element's bits, in every lane when the type is a rack or mask (a Boolean is 0 or 1).
+    Const(u64),
+    /// The current value of a name that is no array.
+    Read(LocalId),
+    /// The current value of an array's element.
+    Element {
+        /// The array.
+        array: LocalId,
+        /// Which element, as in [`Stmt::Assign`].
+        index: ExprId,
+    },
+    /// An operation of the table, never `Param`, `Const`, `Splat` or `If`.
+    Op {
+        /// The operation.
+        op: Op,
+        /// Its immediate.
+        imm: Imm,
+        /// Its operands.
+        args: Args,
+    },
+    /// A conditional; each branch is computed only in the lanes that take it.
+    If {
+        /// A mask or `<bool>`.
+        condition: ExprId,
+        /// Where it holds.
+        then: ExprId,
+        /// Elsewhere.
+        otherwise: ExprId,
+    },
+    /// A call of a scratch; a uniform may stand for a rack parameter.
+    Call {
+        /// Who is called.
+        callee: FunctionId,
+        /// One argument per parameter.
+        args: Args,
+    },
+    /// An inlined call: statements, then the value. A uniform result is broadcast to the block's type.
+    Block {
+        /// What it computes first.
+        body: Vec<Stmt>,
+        /// Its value.
+        result: ExprId,
+    },
+}

@@ -1,0 +1,197 @@
+//! The printer of `typed`. It does not recurse, so a chain of any length prints.
+
+use super::{Expr, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Stmt};
+use crate::desugared::constant;
+use crate::desugared::text::{immediate, marked, precedence};
+use crate::ops::{Imm, Op};
+use crate::types::Ty;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The program as text.
+pub fn print(program: &Program) -> String {
+    let mut out = format!("rake typed 1\nprofile {}\nfuse {}\n", program.profile, program.fuse.name());
+    for function in &program.functions {
+        out.push('\n');
+        Printer::new(program, function, &mut out).function();
+    }
+    out
+}
+
+enum Task<'a> {
+    Text(String),
+    Static(&'static str),
+    Expr(ExprId, u8),
+    Stmt(&'a Stmt, usize),
+    /// A line `prefix value`.
+    Line(String, ExprId, usize),
+    Depth(usize),
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    names: HashMap<LocalId, String>,
+    depth: usize,
+    tasks: Vec<Task<'a>>,
+    out: &'a mut String,
+}
+
+impl<'a> Printer<'a> {
+    fn new(program: &'a Program, function: &'a Function, out: &'a mut String) -> Self {
+        let mut used: HashMap<&str, u32> = HashMap::new();
+        let names = function.locals.iter().map(|(id, local)| {
+            let count = used.entry(&local.name).and_modify(|n| *n += 1).or_insert(1);
+            let text = if *count == 1 { local.name.to_string() } else { format!("{}.{count}", local.name) };
+            (id, text)
+        });
+        let names = names.collect();
+        Printer { program, function, names, depth: 1, tasks: Vec::new(), out }
+    }
+
+    fn function(mut self) {
+        let function = self.function;
+        let params = function.params.iter().map(|p| format!("{}: {}", self.names[p], function.locals[*p].ty));
+        let params: Vec<String> = params.collect();
+        let _ = writeln!(self.out, "scratch {}({}) -> {}:", function.name, params.join(", "), function.ty);
+        self.tasks.push(Task::Line("  ".into(), function.result, 1));
+        self.tasks.extend(function.body.iter().rev().map(|s| Task::Stmt(s, 1)));
+        while let Some(task) = self.tasks.pop() {
+            match task {
+                Task::Text(text) => self.out.push_str(&text),
+                Task::Static(text) => self.out.push_str(text),
+                Task::Depth(depth) => self.depth = depth,
+                Task::Expr(id, outer) => self.expr(id, outer),
+                Task::Stmt(stmt, depth) => self.stmt(stmt, depth),
+                Task::Line(prefix, value, depth) => {
+                    self.depth = depth;
+                    self.out.push_str(&prefix);
+                    self.tasks.push(Task::Static("\n"));
+                    self.tasks.push(Task::Expr(value, 0));
+                }
+            }
+        }
+    }
+
+    fn typed_name(&self, local: LocalId) -> String {
+        let bound = &self.function.locals[local];
+        match bound.kind {
+            LocalKind::Array(count) => format!("{}: [{count}]{}", self.names[&local], bound.ty),
+            _ => format!("{}: {}", self.names[&local], bound.ty),
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt, depth: usize) {
+        let pad = "  ".repeat(depth);
+        self.depth = depth;
+        match stmt {
+            Stmt::Let(b) => {
+                let prefix = format!("{pad}let {} = ", self.typed_name(b.local));
+                self.tasks.push(Task::Line(prefix, b.value, depth));
+            }
+            Stmt::Location(b) => {
+                let prefix = format!("{pad}{} := ", self.typed_name(b.local));
+                self.tasks.push(Task::Line(prefix, b.value, depth));
+            }
+            Stmt::Region(stages) => {
+                let _ = writeln!(self.out, "{pad}region");
+                for b in stages.iter().rev() {
+                    let prefix = format!("{pad}  | {} <| ", self.typed_name(b.local));
+                    self.tasks.push(Task::Line(prefix, b.value, depth));
+                }
+            }
+            Stmt::Assign { local, element: None, value } => {
+                self.tasks.push(Task::Line(format!("{pad}{} <- ", self.names[local]), *value, depth));
+            }
+            Stmt::Assign { local, element: Some(element), value } => {
+                let _ = write!(self.out, "{pad}{}[", self.names[local]);
+                self.tasks.push(Task::Line("] <- ".into(), *value, depth));
+                self.tasks.push(Task::Expr(*element, 0));
+            }
+            Stmt::Repeat(repeat) => {
+                let index = self.typed_name(repeat.index);
+                let _ = writeln!(self.out, "{pad}repeat {index} from {} up to {}:", repeat.from, repeat.to);
+                self.tasks.extend(repeat.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+            }
+        }
+    }
+
+    fn expr(&mut self, id: ExprId, outer: u8) {
+        let Expr { kind, ty, .. } = &self.function.exprs[id];
+        match kind {
+            ExprKind::Const(bits) => self.out.push_str(&marked(&constant(*bits, ty.elem()), *ty)),
+            ExprKind::Read(local) => self.out.push_str(&marked(&self.names[local], *ty)),
+            ExprKind::Element { array, index } => {
+                let _ = write!(self.out, "{}[", self.names[array]);
+                self.tasks.push(Task::Static("]"));
+                self.tasks.push(Task::Expr(*index, 0));
+            }
+            ExprKind::Op { op, imm, args } => match (precedence(*op), &args[..]) {
+                (Some(own), &[left, right]) => self.infix(*op, own, left, right, outer),
+                (Some(own), &[operand]) => {
+                    self.out.push_str(if *op == Op::Not { "not " } else { "-" });
+                    self.tasks.push(Task::Expr(operand, own + 1));
+                }
+                _ => self.operation(*op, imm, args, *ty),
+            },
+            ExprKind::If { condition, then, otherwise } => {
+                self.wrap(outer > 0);
+                for (word, id) in [(" else ", otherwise), (" then ", then), ("if ", condition)] {
+                    self.tasks.push(Task::Expr(*id, 1));
+                    self.tasks.push(Task::Static(word));
+                }
+            }
+            ExprKind::Call { callee, args } => {
+                let name = self.program.functions.get(callee.0 as usize).map_or("?", |f| &f.name);
+                self.call(name.to_owned(), args, None);
+            }
+            ExprKind::Block { body, result } => {
+                let depth = self.depth + 1;
+                self.out.push_str("do\n");
+                self.tasks.push(Task::Depth(self.depth));
+                self.tasks.push(Task::Expr(*result, 0));
+                self.tasks.push(Task::Text(format!("{}in ", "  ".repeat(depth))));
+                self.tasks.extend(body.iter().rev().map(|s| Task::Stmt(s, depth)));
+            }
+        }
+    }
+
+    /// Opens a parenthesis now and closes it after what is pushed next.
+    fn wrap(&mut self, needed: bool) {
+        if needed {
+            self.out.push('(');
+            self.tasks.push(Task::Static(")"));
+        }
+    }
+
+    fn infix(&mut self, op: Op, own: u8, left: ExprId, right: ExprId, outer: u8) {
+        self.wrap(outer > own);
+        let compares = own == 3;
+        self.tasks.push(Task::Expr(right, own + 1));
+        self.tasks.push(Task::Text(format!(" {} ", op.info().spelling)));
+        self.tasks.push(Task::Expr(left, own + u8::from(compares)));
+    }
+
+    fn operation(&mut self, op: Op, imm: &Imm, args: &[ExprId], ty: Ty) {
+        match op {
+            Op::LaneIndex => self.out.push('@'),
+            Op::Bitcast => self.call(format!("bitcast:{ty}"), args, None),
+            _ => self.call(op.name().to_owned(), args, immediate(imm)),
+        }
+    }
+
+    fn call(&mut self, name: String, args: &[ExprId], last: Option<String>) {
+        self.out.push_str(&name);
+        self.out.push('(');
+        self.tasks.push(Task::Static(")"));
+        if let Some(text) = last {
+            self.tasks.push(Task::Text(if args.is_empty() { text } else { format!(", {text}") }));
+        }
+        for (index, &arg) in args.iter().enumerate().rev() {
+            self.tasks.push(Task::Expr(arg, 0));
+            if index > 0 {
+                self.tasks.push(Task::Static(", "));
+            }
+        }
+    }
+}

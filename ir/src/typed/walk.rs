@@ -1,0 +1,99 @@
+//! The order of evaluation, as events, without recursion.
+
+use super::{Binding, ExprId, ExprKind, Function, Repeat, Stmt};
+
+/// One step of [`Function::walk`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Event<'a> {
+    /// An expression whose operands, branches or block have all been visited. The last event of each expression.
+    Expr(ExprId),
+    /// This `if`'s condition has been visited; its first branch starts.
+    Then(ExprId),
+    /// The first branch of this `if` has been visited; the other starts.
+    Otherwise(ExprId),
+    /// This block starts.
+    Block(ExprId),
+    /// A `let`, location or assignment whose value has been visited.
+    Stmt(&'a Stmt),
+    /// A region starts.
+    RegionStart,
+    /// A stage's value has been visited; the name is bound from here on.
+    Stage(Binding),
+    /// A region ends.
+    RegionEnd,
+    /// A repeat's body starts; it is visited once.
+    RepeatStart(&'a Repeat),
+    /// A repeat's body ends.
+    RepeatEnd(&'a Repeat),
+}
+
+enum Task<'a> {
+    Visit(ExprId),
+    Stmt(&'a Stmt),
+    Event(Event<'a>),
+}
+
+impl Function {
+    /// Visits the body, then the result, in order of evaluation.
+    pub fn walk<'a>(&'a self, mut visit: impl FnMut(Event<'a>)) {
+        let mut tasks = vec![Task::Visit(self.result)];
+        tasks.extend(self.body.iter().rev().map(Task::Stmt));
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Event(event) => visit(event),
+                Task::Visit(id) => self.push_expr(id, &mut tasks),
+                Task::Stmt(stmt) => push_stmt(stmt, &mut tasks),
+            }
+        }
+    }
+
+    fn push_expr<'a>(&'a self, id: ExprId, tasks: &mut Vec<Task<'a>>) {
+        tasks.push(Task::Event(Event::Expr(id)));
+        match &self.exprs[id].kind {
+            ExprKind::Const(_) | ExprKind::Read(_) => {}
+            ExprKind::Element { index, .. } => tasks.push(Task::Visit(*index)),
+            ExprKind::Op { args, .. } | ExprKind::Call { args, .. } => {
+                tasks.extend(args.iter().rev().map(|&arg| Task::Visit(arg)));
+            }
+            ExprKind::If { condition, then, otherwise } => {
+                tasks.push(Task::Visit(*otherwise));
+                tasks.push(Task::Event(Event::Otherwise(id)));
+                tasks.push(Task::Visit(*then));
+                tasks.push(Task::Event(Event::Then(id)));
+                tasks.push(Task::Visit(*condition));
+            }
+            ExprKind::Block { body, result } => {
+                tasks.push(Task::Visit(*result));
+                tasks.extend(body.iter().rev().map(Task::Stmt));
+                tasks.push(Task::Event(Event::Block(id)));
+            }
+        }
+    }
+}
+
+fn push_stmt<'a>(stmt: &'a Stmt, tasks: &mut Vec<Task<'a>>) {
+    match stmt {
+        Stmt::Let(binding) | Stmt::Location(binding) => {
+            tasks.push(Task::Event(Event::Stmt(stmt)));
+            tasks.push(Task::Visit(binding.value));
+        }
+        Stmt::Assign { element, value, .. } => {
+            tasks.push(Task::Event(Event::Stmt(stmt)));
+            tasks.push(Task::Visit(*value));
+            tasks.extend(element.map(Task::Visit));
+        }
+        Stmt::Region(stages) => {
+            tasks.push(Task::Event(Event::RegionEnd));
+            for stage in stages.iter().rev() {
+                tasks.push(Task::Event(Event::Stage(*stage)));
+                tasks.push(Task::Visit(stage.value));
+            }
+            tasks.push(Task::Event(Event::RegionStart));
+        }
+        Stmt::Repeat(repeat) => {
+            tasks.push(Task::Event(Event::RepeatEnd(repeat)));
+            tasks.extend(repeat.body.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::RepeatStart(repeat)));
+        }
+    }
+}
