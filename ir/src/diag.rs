@@ -243,8 +243,59 @@ codes! {
         "The form is known but belongs to another kind of body.";
 
     // 02xx: names
+    UndefinedName = "R0201", "a name that nothing defines",
+        "Every name refers to a parameter, a binding before it, a definition of the file or an operation of the \
+         vocabulary. The help names the nearest spelling.";
+    BoundTwice = "R0202", "a name bound twice",
+        "Names are bound once in their scope. Choose another name, or use a mutable location, `x := e` and `x <- e`.";
+    Shadowed = "R0203", "a name that hides another",
+        "Names never shadow a binding around them or a definition of the file. Choose another name.";
+    Recursion = "R0204", "a recursive definition",
+        "Calls of scratches, rakes and tines are inlined, so none may reach itself.";
+    CallsTooDeep = "R0205", "a chain of calls that is too long",
+        "Calls are inlined, and a chain of them may be 32 deep.";
+    CKeyword = "R0206", "a C keyword as a definition's name",
+        "The definition becomes a C function of the same name, which may not be a keyword of C.";
+    WrongKind = "R0207", "a name of another kind",
+        "The name is defined but cannot stand here: a value is not called, and a definition is not a value.";
 
     // 03xx: types
+    TypeMismatch = "R0301", "types that do not fit",
+        "There are no implicit conversions. Operands of one operation have one type, and a value has the type that its \
+         place asks for. Conversions such as `to_f32` are written out.";
+    UnmarkedUniform = "R0302", "a uniform without its mark",
+        "In vector code a uniform is always written in angle brackets, where it is declared and where it is used, so that \
+         every broadcast is visible. Write `<name>`.";
+    MarkedRack = "R0303", "a uniform mark on a rack or mask",
+        "Angle brackets mark uniforms. A rack or mask is written without them.";
+    LiteralRange = "R0304", "a literal outside its type",
+        "A literal has the type of the operand beside it or the type that its place asks for; otherwise an integer is \
+         `i32` and a float is `f32`. Its value, with a minus directly before it, must lie in that type's range.";
+    LiteralKind = "R0305", "a literal of the wrong kind",
+        "An integer literal is no float and a float literal no integer: write `2.0` beside floats and `2` beside integers.";
+    NotInStage = "R0306", "a fused stage that is not pure data flow",
+        "A stage is emitted with its region as one run of vector instructions. It may hold arithmetic, comparisons, mask \
+         logic, uniforms, literals, `if`, `fma`, shuffles and pure element operations. Calls, reductions, scans, \
+         `extract`, `insert`, `bitmask`, memory and `bitcast` stand in a `let` before the region.";
+    WrongArguments = "R0307", "arguments that do not fit the call",
+        "The number of arguments, or a literal among them, is not what the operation or definition takes.";
+    IndexOutOfRange = "R0308", "a lane, count or element that does not exist",
+        "Lane numbers lie below the profile's lane count, shift counts below the element's width, elements of an array \
+         below its length.";
+    NotConstant = "R0309", "a value that must be known when compiled",
+        "Bounds of a repeat, indices of rack arrays, lane numbers and literal shift counts are made of literals, \
+         constants, `lanes` and indices of repeats.";
+    NotALocation = "R0310", "an assignment to something that is no location",
+        "Only a name bound with `:=` can be assigned with `<-`.";
+    NotInVectorCode = "R0311", "an operation of slow code in vector code",
+        "Racks have no remainder and integers no division in vector code.";
+    InvalidType = "R0312", "a type that cannot stand here",
+        "Parameters of a scratch are racks, masks and marked uniforms.";
+    MissingResult = "R0313", "a body without a result",
+        "The last statement of a scratch is an expression: its result.";
+    TooManyArguments = "R0314", "more arguments than registers",
+        "A scratch or rake takes at most eight vector arguments (racks, masks, float uniforms) and six integer arguments, \
+         because it never takes arguments on the stack.";
 
     // 04xx: masks, coverage and moves
 
@@ -253,6 +304,9 @@ codes! {
     // 06xx: fusion
 
     // 07xx: back ends
+    NotOnProfile = "R0701", "an operation that the profile does not have",
+        "A program that cannot keep the language's promises on a profile is rejected. The message names the construct, the \
+         profile and the obligation that it cannot meet.";
 
     // 08xx: verification
 }

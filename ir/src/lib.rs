@@ -4,12 +4,14 @@
 //! nodes, printer, reader, check and evaluator.
 
 pub mod allocated;
+pub mod capabilities;
 pub mod desugared;
 pub mod diag;
 pub mod fused;
 pub mod lane;
 pub mod limits;
 pub mod machine;
+pub mod number;
 pub mod ops;
 pub mod profile;
 pub mod reference;

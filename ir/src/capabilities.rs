@@ -1,0 +1,183 @@
+//! What each profile compiles: one row per language feature, and for each operation of the table a status per profile.
+//!
+//! The checker refuses by this table, and `--print-capabilities` prints it.
+
+use crate::ops::{OPS, Op, Syntax};
+use crate::profile::{Family, Profile};
+use crate::types::Elem;
+use std::fmt::Write;
+
+/// Whether a profile compiles something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// It does.
+    Available,
+    /// It belongs to the language, and this version does not compile it.
+    NotYet,
+    /// It never will, because of this.
+    Never(&'static str),
+}
+
+impl Status {
+    /// One word for tables.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Status::Available => "yes",
+            Status::NotYet => "not yet",
+            Status::Never(_) => "no",
+        }
+    }
+}
+
+macro_rules! features {
+    ($($variant:ident $name:literal $available:literal $doc:literal;)*) => {
+        /// A feature of the language.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        pub enum Feature { $(#[doc = $doc] $variant),* }
+
+        /// Every feature: its name as messages write it, whether the x86 profiles compile it, what it is.
+        pub const FEATURES: &[(Feature, &str, bool, &str)] = &[$((Feature::$variant, $name, $available, $doc)),*];
+    };
+}
+
+features! {
+    Scratches "scratches" true "`scratch`: straight-line rack functions.";
+    Regions "fused regions" true "`| name <| e`: stages of one graph.";
+    Calls "calls of scratches" true "Inlined where they stand.";
+    Uniforms "uniforms" true "`<x>` of `f32`, `i32`, `u32` and `bool`.";
+    Racks32 "racks of 32-bit elements" true "`f32s`, `i32s`, `u32s` and their masks.";
+    Lanes "`lanes`" true "The profile's lane count.";
+    Conditionals "conditionals" true "`if c then a else b` over masks and uniforms.";
+    Repeats "repeats" true "`repeat <i: T> from a up to b:`, unrolled.";
+    Locations "mutable rack locations" true "`x := e`, `x <- e` and arrays of racks.";
+    Constants "constants" true "`const name: T = literal`.";
+    OtherRacks "racks of 8-, 16- and 64-bit elements" false "`i8s` to `u64s` and `f64s`.";
+    OtherUniforms "uniforms of 8, 16 and 64 bits" false "`i8` to `u64` and `f64` in vector code.";
+    ArrayLiterals "array literals in vector code" false "`[a, b]` as the value of an array of racks.";
+    Tines "tines" false "`tine #name`: named masks.";
+    Rakes "rakes" false "`rake`: tines, through blocks and a sweep.";
+    Packs "packs and stacks" false "`pack`, `stack`: records in columns.";
+    StackRuns "stack runs" false "`run` over columns.";
+    GeneralRuns "general runs" false "`run` over views of memory.";
+    Slow "slow code" false "`slow` functions and blocks.";
+    Records "records and unions" false "`record`, `union`.";
+    State "module state" false "`state`.";
+    Embed "embedded files" false "`embed`.";
+    Externs "C functions" false "`extern slow`.";
+}
+
+impl Feature {
+    /// Its name in messages, plural.
+    pub const fn name(self) -> &'static str {
+        FEATURES[self as usize].1
+    }
+
+    /// Whether the profile compiles it.
+    pub fn status(self, profile: Profile) -> Status {
+        if profile.info().available && FEATURES[self as usize].2 { Status::Available } else { Status::NotYet }
+    }
+}
+
+/// Whether the profile compiles the operation on this element (of its first rack; `bool` for masks).
+pub fn operation(op: Op, elem: Elem, profile: Profile) -> Status {
+    let relaxed = matches!(op, Op::RelaxedMadd | Op::RelaxedNmadd | Op::RelaxedMin | Op::RelaxedMax);
+    if relaxed && profile != Profile::WasmSimd128Relaxed {
+        return Status::Never("relaxed operations exist on wasm-simd128-relaxed only");
+    }
+    if op == Op::Fma && !profile.info().fma {
+        return Status::Never("the profile has no fused multiply-add, and two roundings are not one");
+    }
+    let narrow = matches!(elem, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool);
+    if profile.info().available && narrow && compiled(op, profile) { Status::Available } else { Status::NotYet }
+}
+
+/// The operations that the back ends lower on 32-bit elements.
+fn compiled(op: Op, profile: Profile) -> bool {
+    use Op::*;
+    debug_assert!(profile.info().family == Family::X86);
+    matches!(
+        op,
+        Param | Const | Splat | LaneIndex | Add | Sub | Mul | Div | Neg | Sqrt | Fma | MulAdd | MulSub | NegMulAdd
+            | NegMulSub | Abs | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Select | If | BitAnd | BitOr | BitXor
+            | BitAndNot | ShiftBitsLeft | ShiftBitsRight | ShiftBitsRightSigned | Bitcast
+    )
+}
+
+/// Whether a shift by a uniform count is compiled; by a literal it is when the operation is.
+pub fn shift_by_uniform(_profile: Profile) -> Status {
+    Status::NotYet
+}
+
+/// The elements on which an operation can stand at all, by its type rule over racks or masks.
+fn elements(op: Op) -> Vec<Elem> {
+    use crate::ops::TypeRule as T;
+    let classes = |classes: &[crate::types::ElemClass]| {
+        Elem::ALL.into_iter().filter(|e| *e != Elem::Bool && classes.contains(&e.class())).collect()
+    };
+    let all = || Elem::ALL.into_iter().filter(|e| *e != Elem::Bool).collect();
+    match op.info().types {
+        T::Same(c) | T::Reduce(c) | T::Scan(c) => classes(c),
+        T::SameF32 => vec![Elem::F32],
+        T::Truth | T::MaskTo(_) => vec![Elem::Bool],
+        T::Convert(from, _) => from.to_vec(),
+        T::Resize(from, _) => vec![from],
+        T::Shift => Elem::ALL.into_iter().filter(|e| e.is_int()).collect(),
+        T::Pack => Elem::ALL.into_iter().filter(|e| e.bits() >= 32).collect(),
+        T::Given if op == Op::LaneIndex => Elem::ALL.into_iter().filter(|e| e.is_int()).collect(),
+        T::Compare | T::Choose | T::Racks | T::Extract | T::Insert | T::Splat | T::Given => all(),
+    }
+}
+
+/// The table for `--print-capabilities`: features, then operations by element, one column per profile.
+pub fn print(profiles: &[Profile]) -> String {
+    let mut out = String::new();
+    let mut row = |name: &str, cells: &[Status]| {
+        let _ = write!(out, "{name:44}");
+        for (profile, cell) in profiles.iter().zip(cells) {
+            let _ = write!(out, " {:width$}", cell.word(), width = profile.name().len());
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    };
+    for (feature, name, ..) in FEATURES {
+        row(name, &profiles.iter().map(|&p| feature.status(p)).collect::<Vec<_>>());
+    }
+    for info in OPS.iter().filter(|info| info.syntax != Syntax::Internal && info.op != Op::Const) {
+        for elem in elements(info.op) {
+            let subject = if elem == Elem::Bool { "mask".into() } else { format!("{elem}s") };
+            let cells: Vec<Status> = profiles.iter().map(|&p| operation(info.op, elem, p)).collect();
+            row(&format!("{} {subject}", info.name), &cells);
+        }
+    }
+    let names: Vec<&str> = profiles.iter().map(|p| p.name()).collect();
+    format!("{:44} {}\n{out}", "", names.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_at_their_features_index() {
+        for (index, (feature, ..)) in FEATURES.iter().enumerate() {
+            assert_eq!(*feature as usize, index);
+        }
+    }
+
+    #[test]
+    fn fma_follows_the_instruction_set() {
+        assert!(matches!(operation(Op::Fma, Elem::F32, Profile::X86Sse2), Status::Never(_)));
+        assert_eq!(operation(Op::Fma, Elem::F32, Profile::X86Avx2), Status::Available);
+        assert_eq!(operation(Op::Fma, Elem::F64, Profile::X86Avx2), Status::NotYet);
+        assert_eq!(operation(Op::Add, Elem::F32, Profile::Aarch64Neon), Status::NotYet);
+        assert!(matches!(operation(Op::RelaxedMin, Elem::F32, Profile::WasmSimd128), Status::Never(_)));
+    }
+
+    #[test]
+    fn the_printed_table_has_a_row_per_operation_and_element() {
+        let text = print(&[Profile::X86Sse2, Profile::X86Avx2]);
+        let fma = text.lines().find(|l| l.starts_with("fma f32s ")).unwrap_or_default();
+        assert_eq!(fma.split_whitespace().collect::<Vec<_>>(), ["fma", "f32s", "no", "yes"]);
+        assert!(text.lines().any(|l| l.starts_with("rakes ") && l.ends_with("not yet")));
+    }
+}
