@@ -3,8 +3,38 @@
 //! Since `tined`: a region carries its chosen graph, and everything after the region reads the chosen graph's values. The
 //! e-graph itself lives and dies inside the pass `fuse`. Passes that change what a chosen graph computes in inactive lanes
 //! or below the vocabulary (`expand`, `sanitise`) drop the proof.
+//!
+//! ```text
+//! region {
+//!   %3 : f32s = const 0.75
+//!   %4 : f32s = mul_add %1, %3, %0         ~~ moved
+//!   exact %3 = 3/4
+//!   proof {
+//!     source {
+//!       %5 : f32s = const 0.5
+//!       ...
+//!     }
+//!     stage moved %8
+//!     yield %8 = %4
+//!     cost 150 1200 4 -> 50 400 3
+//!     stop saturated
+//!     chain {
+//!       step contract forward (+ (* x 0.75) y)
+//!     }
+//!   }
+//! }
+//! ```
 
-use crate::lane::{self, ValueId};
+mod rational;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use rational::round_rational;
+
+use crate::diag::Diagnostic;
+use crate::lane::{self, Checker, EvalError, FunctionPrinter, FunctionReader, ValueId};
+use crate::value::Lanes;
 use num_rational::BigRational;
 use smol_str::SmolStr;
 
@@ -76,3 +106,96 @@ pub struct Step {
 pub type Function = lane::Function<Region>;
 /// A program of `fused`.
 pub type Program = lane::Program<Region>;
+
+/// The program as a dump.
+pub fn print(program: &Program) -> String {
+    lane::print(program)
+}
+
+/// Reads a dump.
+///
+/// # Errors
+/// What cannot be read, the first fault of each function.
+pub fn read(text: &str) -> Result<Program, Vec<Diagnostic>> {
+    lane::read(text)
+}
+
+/// Checks the invariants.
+///
+/// # Errors
+/// Each violation in one line.
+pub fn check(program: &Program) -> Result<(), Vec<String>> {
+    lane::check(program)
+}
+
+/// As [`check`], after `sanitise`: nothing may raise a floating-point flag in an inactive lane.
+///
+/// # Errors
+/// Each violation in one line.
+pub fn check_sanitised(program: &Program) -> Result<(), Vec<String>> {
+    lane::check_sanitised(program)
+}
+
+/// Evaluates a function; of each region, the chosen graph.
+///
+/// # Errors
+/// See [`EvalError`].
+pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, EvalError> {
+    lane::eval(program, name, args)
+}
+
+impl lane::Region for Region {
+    const IR: &'static str = "fused";
+    const CONTRACTED: bool = true;
+
+    fn computed(&self) -> &[ValueId] {
+        &self.values
+    }
+
+    fn hidden(&self) -> &[ValueId] {
+        self.proof.as_ref().map_or(&[], |proof| &proof.source)
+    }
+
+    fn outputs(&self) -> Option<Vec<ValueId>> {
+        let proof = self.proof.as_ref()?;
+        Some(proof.yields.iter().map(|pair| pair.1).collect())
+    }
+
+    fn only_stages(&self) -> bool {
+        self.proof.is_some()
+    }
+
+    fn print(&self, printer: &mut FunctionPrinter) {
+        text::print(self, printer);
+    }
+
+    fn read(reader: &mut FunctionReader) -> crate::text::Result<Region> {
+        text::read(reader)
+    }
+
+    fn check(&self, checker: &mut Checker) {
+        for (id, exact) in &self.exact {
+            let (value, name) = (checker.get(*id), checker.show(*id));
+            let rounded = round_rational(value.ty.elem(), exact).map(crate::ops::Imm::Bits);
+            if !self.values.contains(id) {
+                checker.fault(format!("{name} has an exact value but stands in another region"));
+            } else if value.op != crate::ops::Op::Const || rounded.as_ref() != Some(&value.imm) {
+                checker.fault(format!("{name} is not {exact} rounded once"));
+            }
+        }
+        let Some(proof) = &self.proof else { return };
+        crate::tined::check_stages(&proof.stages, checker);
+        for &(source, chosen) in &proof.yields {
+            checker.reads(source, "a yield");
+            checker.reads(chosen, "a yield");
+            let (from, to) = (checker.get(source).ty, checker.get(chosen).ty);
+            if from != to {
+                let name = checker.show(source);
+                checker.fault(format!("{name} of type {from} is yielded as a {to}"));
+            }
+        }
+        if proof.source.iter().any(|id| self.values.contains(id)) {
+            checker.fault("a source graph shares a value with its chosen graph");
+        }
+    }
+}

@@ -6,6 +6,14 @@
 //! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's lane
 //! width that stands before it; every operation's types follow [`Op::infer`](crate::ops::Op::infer).
 
+mod check;
+mod eval;
+mod text;
+
+pub use check::{Checker, check, check_sanitised, needs_benign};
+pub use eval::{EvalError, Evaluation, eval, eval_function};
+pub use text::{FunctionPrinter, FunctionReader, number, print, read};
+
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
 use crate::span::Span;
@@ -48,6 +56,53 @@ pub struct Param {
     pub ty: Ty,
     /// Its declaration.
     pub span: Span,
+}
+
+impl<R: Region> Function<R> {
+    /// Its result's type.
+    pub fn result_type(&self) -> Ty {
+        self.values[self.result].ty
+    }
+
+    /// The values that the function computes, regions included, in program order. Values that stand for a proof only
+    /// are not among them.
+    pub fn order(&self) -> impl Iterator<Item = ValueId> {
+        self.body.iter().flat_map(|stmt| match stmt {
+            Stmt::Value(id) => std::slice::from_ref(id),
+            Stmt::Region(region) => region.computed(),
+        }).copied()
+    }
+
+    /// The types of a value's operands.
+    pub fn operand_types(&self, value: &Value) -> SmallVec<[Ty; 3]> {
+        value.args.iter().map(|&arg| self.values[arg].ty).collect()
+    }
+}
+
+/// What the two IRs say about their fused regions.
+pub trait Region: Sized + Clone + PartialEq + std::fmt::Debug {
+    /// The IR's name, which the first line of its dump holds.
+    const IR: &'static str;
+    /// Whether contracted operations may stand in a region.
+    const CONTRACTED: bool;
+
+    /// The values it computes, in program order.
+    fn computed(&self) -> &[ValueId];
+    /// The values that stand in it for a proof only, in program order.
+    fn hidden(&self) -> &[ValueId];
+    /// The computed values that later code may read; `None` when any.
+    fn outputs(&self) -> Option<Vec<ValueId>>;
+    /// Whether only what a stage may hold may stand in it; no longer once a pass went below the vocabulary.
+    fn only_stages(&self) -> bool;
+    /// Prints the lines between `region {` and `}`.
+    fn print(&self, printer: &mut FunctionPrinter);
+    /// Reads the lines after `region {` up to `}`.
+    ///
+    /// # Errors
+    /// The first line that cannot be read.
+    fn read(reader: &mut FunctionReader) -> crate::text::Result<Self>;
+    /// Checks what is particular to it, after its values and before code that follows.
+    fn check(&self, checker: &mut Checker);
 }
 
 /// One step of a body.

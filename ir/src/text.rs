@@ -22,7 +22,7 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 pub const VERSION: u32 = 1;
 
 /// The column, from 0, at which a line's trailing comment starts when the line is short enough.
-const NOTE_COLUMN: usize = 40;
+const NOTE_COLUMN: usize = 41;
 
 /// The three header lines of a dump.
 pub fn header(ir: &str, profile: Profile, fuse: FuseLevel) -> String {
@@ -364,6 +364,19 @@ impl<'a> Line<'a> {
             Ty::from_name(word)
         };
         ty.ok_or(wrong)
+    }
+
+    /// Takes everything up to the next space.
+    ///
+    /// # Errors
+    /// When nothing is left, saying `what` it would have been.
+    pub fn until_space(&mut self, what: &str) -> Result<&'a str> {
+        let missing = self.expected(what);
+        let rest = &self.code[self.at..];
+        let text = rest.trim_start();
+        let length = text.find(char::is_whitespace).unwrap_or(text.len());
+        self.at += rest.len() - text.len() + length;
+        if length == 0 { Err(missing) } else { Ok(&text[..length]) }
     }
 
     /// Takes everything that is left, trimmed.

@@ -1,0 +1,234 @@
+//! The evaluator that `tined` and `fused` share: lane by lane, exactly what each operation's reference computes.
+//!
+//! A value under a mask is poison in the lanes outside it, and an active lane that reads poison is an error: it names
+//! a fault of a pass, since the language has no such reads. `if` reads only the branch that its condition picks; `and`
+//! and `or` need no value beside an operand that decides alone (a conjunction of an outer mask with a condition that
+//! was computed under it).
+
+use super::{Function, Program, Region, Value, ValueId, number};
+use crate::ops::{Imm, Op};
+use crate::profile::Profile;
+use crate::reference::{LaneFn, RackCall, RackFn, Reference};
+use crate::types::Elem;
+use crate::value::{Lanes, lanes_of};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// Why an evaluation gave nothing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EvalError {
+    /// The program has no function of this name.
+    NoFunction(String),
+    /// The arguments do not fit the parameters.
+    Arguments(String),
+    /// An active lane reads a lane without a value.
+    Poison {
+        /// The value that reads, as `%7 (sqrt)`.
+        reader: String,
+        /// The value read.
+        operand: String,
+        /// The lane of the operand.
+        lane: usize,
+    },
+    /// The operation has no reference.
+    Unsupported(Op),
+    /// The program breaks an invariant that its check would have named.
+    Malformed(String),
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EvalError::NoFunction(name) => write!(f, "there is no function `{name}`"),
+            EvalError::Arguments(text) => write!(f, "wrong arguments: {text}"),
+            EvalError::Poison { reader, operand, lane } => {
+                write!(f, "{reader} reads lane {lane} of {operand}, which has no value there")
+            }
+            EvalError::Unsupported(op) => write!(f, "`{}` has no reference function", op.name()),
+            EvalError::Malformed(text) => write!(f, "malformed program: {text}"),
+        }
+    }
+}
+
+/// Evaluates a function of a program on one value per parameter.
+///
+/// # Errors
+/// See [`EvalError`].
+pub fn eval<R: Region>(program: &Program<R>, name: &str, args: &[Lanes]) -> Result<Lanes, EvalError> {
+    let function = program.functions.iter().find(|f| f.name == name);
+    let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
+    let run = eval_function(function, program.profile, args)?;
+    run.result()
+}
+
+/// Evaluates a function and keeps every value.
+///
+/// # Errors
+/// See [`EvalError`].
+pub fn eval_function<'a, R: Region>(
+    function: &'a Function<R>,
+    profile: Profile,
+    args: &'a [Lanes],
+) -> Result<Evaluation<'a, R>, EvalError> {
+    let count = function.params.len();
+    if args.len() != count {
+        return Err(EvalError::Arguments(format!("{} given, {count} needed", args.len())));
+    }
+    for (param, arg) in function.params.iter().zip(args) {
+        if arg.len() != lanes_of(param.ty, profile) {
+            return Err(EvalError::Arguments(format!("`{}` has {} lanes", param.name, lanes_of(param.ty, profile))));
+        }
+    }
+    let mut run = Evaluation { function, profile, args, values: vec![None; function.values.len()] };
+    for id in function.order() {
+        run.compute(id)?;
+    }
+    Ok(run)
+}
+
+/// The values of a function on given arguments.
+#[derive(Clone, Debug)]
+pub struct Evaluation<'a, R> {
+    function: &'a Function<R>,
+    profile: Profile,
+    args: &'a [Lanes],
+    values: Vec<Option<Lanes>>,
+}
+
+impl<R: Region> Evaluation<'_, R> {
+    /// The value, once computed.
+    pub fn get(&self, id: ValueId) -> Option<&Lanes> {
+        self.values.get(id.into_raw().into_u32() as usize)?.as_ref()
+    }
+
+    /// The function's result.
+    ///
+    /// # Errors
+    /// When it is poison in some lane or was never computed.
+    pub fn result(&self) -> Result<Lanes, EvalError> {
+        let result = self.read(self.function.result)?;
+        match result.poisoned() {
+            0 => Ok(result.clone()),
+            lanes => Err(self.poison("the caller".into(), self.function.result, lanes.trailing_zeros() as usize)),
+        }
+    }
+
+    /// Computes one value from those before it; for values that no statement computes (a proof's source graph) too.
+    ///
+    /// # Errors
+    /// See [`EvalError`].
+    pub fn compute(&mut self, id: ValueId) -> Result<(), EvalError> {
+        let function = self.function;
+        let value = &function.values[id];
+        let lanes = lanes_of(value.ty, self.profile);
+        let active = self.active(id, value, lanes)?;
+        let mut result = match value.op.info().reference {
+            Reference::Lane(f) => self.by_lane(id, value, lanes, active, f)?,
+            Reference::Rack(f) => self.by_rack(id, value, f)?,
+            Reference::Structural => self.structural(id, value, lanes, active)?,
+            Reference::None => return Err(EvalError::Unsupported(value.op)),
+        };
+        if result.len() != lanes {
+            return Err(EvalError::Malformed(format!("{} has {} lanes", self.show(id), result.len())));
+        }
+        (0..lanes).filter(|lane| active >> lane & 1 == 0).for_each(|lane| result.set(lane, None));
+        self.values[id.into_raw().into_u32() as usize] = Some(result);
+        Ok(())
+    }
+
+    /// The lanes in which a value is computed, a bit each.
+    fn active(&self, id: ValueId, value: &Value, lanes: usize) -> Result<u64, EvalError> {
+        let Some(mask) = value.mask else { return Ok(u64::MAX) };
+        (0..lanes).try_fold(0, |bits, lane| Ok(bits | (self.lane(id, mask, lane)? & 1) << lane))
+    }
+
+    fn by_lane(&self, id: ValueId, value: &Value, lanes: usize, active: u64, f: LaneFn) -> Result<Lanes, EvalError> {
+        let typed_by = if matches!(value.op, Op::Select) { 1 } else { 0 };
+        let elem = value.args.get(typed_by).map_or(Elem::Bool, |&a| self.function.values[a].ty.elem());
+        let mut result = Lanes::splat(0, lanes);
+        for lane in (0..lanes).filter(|lane| active >> lane & 1 == 1) {
+            let bits = match self.decided(value, lane) {
+                Some(bits) => bits,
+                None => {
+                    let args = value.args.iter().map(|&arg| self.lane(id, arg, lane));
+                    let args: SmallVec<[u64; 3]> = args.collect::<Result<_, _>>()?;
+                    f(elem, &value.imm, &args)
+                }
+            };
+            result.set(lane, Some(bits));
+        }
+        Ok(result)
+    }
+
+    /// The truth that one operand of `and` or `or` settles alone.
+    fn decided(&self, value: &Value, lane: usize) -> Option<u64> {
+        let settles = match value.op {
+            Op::And => 0,
+            Op::Or => 1,
+            _ => return None,
+        };
+        value.args.iter().any(|&arg| self.peek(arg, lane) == Some(settles)).then_some(settles)
+    }
+
+    fn by_rack(&self, id: ValueId, value: &Value, f: RackFn) -> Result<Lanes, EvalError> {
+        let args = value.args.iter().map(|&arg| self.read(arg)).collect::<Result<SmallVec<[&Lanes; 3]>, _>>()?;
+        for (arg, lanes) in value.args.iter().zip(&args) {
+            if lanes.poisoned() != 0 {
+                return Err(self.poison(self.show(id), *arg, lanes.poisoned().trailing_zeros() as usize));
+            }
+        }
+        let types = self.function.operand_types(value);
+        Ok(f(&RackCall { imm: &value.imm, ty: value.ty, types: &types, args: &args }))
+    }
+
+    fn structural(&self, id: ValueId, value: &Value, lanes: usize, active: u64) -> Result<Lanes, EvalError> {
+        match (value.op, &value.imm) {
+            (Op::Param, Imm::Int(position)) => {
+                let arg = self.args.get(*position as usize);
+                arg.cloned().ok_or_else(|| EvalError::Malformed(format!("parameter {position} does not exist")))
+            }
+            (Op::Const, Imm::Bits(bits)) => Ok(Lanes::splat(*bits, lanes)),
+            (Op::LaneIndex, _) => Ok(Lanes::new(0..lanes as u64)),
+            (Op::If, _) => {
+                let [condition, then, otherwise] = value.args[..] else {
+                    return Err(EvalError::Malformed(format!("{} needs three operands", self.show(id))));
+                };
+                let mut result = Lanes::splat(0, lanes);
+                for lane in (0..lanes).filter(|lane| active >> lane & 1 == 1) {
+                    let picked = if self.lane(id, condition, lane)? & 1 == 1 { then } else { otherwise };
+                    result.set(lane, Some(self.lane(id, picked, lane)?));
+                }
+                Ok(result)
+            }
+            _ => Err(EvalError::Malformed(format!("{} has no immediate", self.show(id)))),
+        }
+    }
+
+    fn read(&self, id: ValueId) -> Result<&Lanes, EvalError> {
+        self.get(id).ok_or_else(|| EvalError::Malformed(format!("{} is read before it is computed", self.show(id))))
+    }
+
+    /// An operand's lane, lane 0 of a uniform; `None` when poison.
+    fn peek(&self, arg: ValueId, lane: usize) -> Option<u64> {
+        let lane = if self.function.values[arg].ty.is_uniform() { 0 } else { lane };
+        self.get(arg)?.get(lane)
+    }
+
+    fn lane(&self, reader: ValueId, arg: ValueId, lane: usize) -> Result<u64, EvalError> {
+        self.read(arg)?;
+        self.peek(arg, lane).ok_or_else(|| self.poison(self.show(reader), arg, lane))
+    }
+
+    fn poison(&self, reader: String, operand: ValueId, lane: usize) -> EvalError {
+        EvalError::Poison { reader, operand: self.show(operand), lane }
+    }
+
+    /// A value for people: its number in dumps and its operation.
+    fn show(&self, id: ValueId) -> String {
+        let op = self.function.values[id].op.name();
+        match number(self.function).get(id.into_raw().into_u32() as usize) {
+            Some(Some(number)) => format!("%{number} ({op})"),
+            _ => format!("a value ({op})"),
+        }
+    }
+}
