@@ -1,1 +1,3 @@
 //! backends
+
+pub mod x86;

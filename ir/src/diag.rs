@@ -307,6 +307,13 @@ codes! {
     NotOnProfile = "R0701", "an operation that the profile does not have",
         "A program that cannot keep the language's promises on a profile is rejected. The message names the construct, the \
          profile and the obligation that it cannot meet.";
+    OutOfRegisters = "R0702", "more racks are live than the profile has registers",
+        "A rack is one register and is never spilled to memory. No order of the definition's instructions that was tried \
+         keeps its live racks within the registers of the profile. Compute values later, use them sooner, or split the \
+         definition; a profile with more registers may accept it.";
+    TooManyArguments = "R0703", "more arguments than registers",
+        "Scratches and rakes never take arguments in memory: on x86-64 at most eight racks, masks and floats, and six \
+         integers and `bool`s.";
 
     // 08xx: verification
 }

@@ -1,1 +1,3 @@
-//! passes
+//! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
+
+pub mod select;

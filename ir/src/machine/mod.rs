@@ -360,3 +360,52 @@ pub struct Inst<R> {
     /// The source that asked for it.
     pub span: Span,
 }
+
+/// The operations that every compilation for a profile needs beside selection's table.
+#[derive(Clone, Copy, Debug)]
+pub struct Idioms {
+    /// A rack of zeros, and of ones.
+    pub zero: MachOp,
+    #[allow(missing_docs)]
+    pub ones: MachOp,
+    /// Loads a whole rack from memory.
+    pub load: MachOp,
+    /// Loads one element into every lane; some spaces lack it.
+    pub load_splat: MachOp,
+    /// A mask of no lanes, and of all.
+    pub no_lanes: MachOp,
+    #[allow(missing_docs)]
+    pub all_lanes: MachOp,
+    /// Copies a rack register, and a mask register.
+    pub move_rack: MachOp,
+    #[allow(missing_docs)]
+    pub move_mask: MachOp,
+    /// What a function executes before it returns no rack; `None` where nothing is due.
+    pub leave_racks: Option<MachOp>,
+    /// Returns.
+    pub ret: MachOp,
+}
+
+impl Idioms {
+    /// The idioms of a profile; `None` where no machine table serves it.
+    pub const fn of(profile: Profile) -> Option<&'static Idioms> {
+        match Space::of(profile) {
+            Some(Space::Sse) => Some(&x86::SSE_IDIOMS),
+            Some(_) => Some(&x86::AVX_IDIOMS),
+            None => None,
+        }
+    }
+}
+
+impl Form {
+    /// The immediate of this form of an instruction of `op` whose immediate is `imm`; `None` when this form cannot be.
+    pub fn imm(&self, op: MachOp, imm: Option<u8>, profile: Profile) -> Option<Option<u8>> {
+        match (self.imm, imm) {
+            (ImmMap::Mirror, Some(imm)) => {
+                let MachOp::X86(op) = op;
+                x86::mirror(op, imm, Space::of(profile) == Some(Space::Sse)).map(Some)
+            }
+            _ => Some(imm),
+        }
+    }
+}

@@ -5,7 +5,7 @@
 //! Skylake-X and Ice Lake (512-bit figures for two FMA units).
 
 use super::bits::{self, Bits, ZERO};
-use super::{Cost, Ctx, Form, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View};
+use super::{Cost, Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View};
 
 const fn slot(view: View, mem: Mem) -> Slot {
     Slot { view, mem, opmask: false }
@@ -246,6 +246,23 @@ impl X86 {
         ALL.iter().copied().find(|op| op.info().name == name)
     }
 }
+
+/// Idioms of the profile without VEX.
+pub const SSE_IDIOMS: Idioms = Idioms {
+    zero: MachOp::X86(X86::Zero),
+    ones: MachOp::X86(X86::Ones),
+    load: MachOp::X86(X86::Load),
+    load_splat: MachOp::X86(X86::LoadSplat),
+    no_lanes: MachOp::X86(X86::Kzero),
+    all_lanes: MachOp::X86(X86::Kones),
+    move_rack: MachOp::X86(X86::Mov),
+    move_mask: MachOp::X86(X86::Kmov),
+    leave_racks: None,
+    ret: MachOp::X86(X86::Ret),
+};
+
+/// Idioms of the profiles with VEX: as before, and the upper halves are cleared for the caller's SSE code.
+pub const AVX_IDIOMS: Idioms = Idioms { leave_racks: Some(MachOp::X86(X86::Vzeroupper)), ..SSE_IDIOMS };
 
 fn fma(ctx: Ctx, a: &Bits, b: &Bits, c: &Bits, negate_product: bool, negate_addend: bool) -> Bits {
     let mut out = ZERO;

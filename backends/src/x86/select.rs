@@ -1,0 +1,266 @@
+//! The x86 selection table: operation, element and profile to machine operations.
+//!
+//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
+
+use rake_ir::machine::x86::X86;
+use rake_ir::machine::{MachOp, Space};
+use rake_ir::ops::Op;
+use rake_ir::profile::Profile;
+use rake_ir::types::Elem;
+use rake_passes::select::rule::{Key, Rule, Src, Step, StepImm, Target};
+
+/// The x86 profiles' selection table.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct X86Target;
+
+impl Target for X86Target {
+    fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule {
+        let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
+        match (key, elem) {
+            (_, Elem::F32) => float(key, space),
+            (_, Elem::I32 | Elem::U32) => integer(key, elem, space),
+            (_, Elem::Bool) => truth(key, space),
+            _ => Rule::Unsupported("only 32-bit elements are available yet"),
+        }
+    }
+}
+
+const A: Src = Src::Arg(0);
+const B: Src = Src::Arg(1);
+const C: Src = Src::Arg(2);
+const S0: Src = Src::Step(0);
+const S1: Src = Src::Step(1);
+const S2: Src = Src::Step(2);
+const S3: Src = Src::Step(3);
+const S4: Src = Src::Step(4);
+const S5: Src = Src::Step(5);
+const ZERO: Src = Src::Lanes(&[0]);
+const ONES: Src = Src::Lanes(&[u32::MAX]);
+const ONE: Src = Src::Lanes(&[1]);
+const SIGN: Src = Src::Lanes(&[0x8000_0000]);
+const MAGNITUDE: Src = Src::Lanes(&[0x7fff_ffff]);
+const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
+/// The low halves of 64-bit lanes.
+const EVEN: Src = Src::Lanes(&[u32::MAX, 0]);
+/// A shift count modulo 32 in the low 64 bits.
+const COUNT: Src = Src::Lanes(&[31, 0, 0, 0]);
+
+/// `seq![Op(operands) #imm, ...]`; `#n` is the operation's own shift count.
+macro_rules! seq {
+    ($($op:ident($($arg:expr),*) $(#$imm:tt)?),* $(,)?) => {
+        Rule::Steps(&[$(Step { op: MachOp::X86(X86::$op), args: &[$($arg),*], imm: seq!(@imm $($imm)?) }),*])
+    };
+    (@imm) => { StepImm::None };
+    (@imm n) => { StepImm::Count };
+    (@imm $imm:literal) => { StepImm::Fixed($imm) };
+}
+
+const LATER: Rule = Rule::Unsupported("it is not available on x86 yet");
+const NO_FMA: Rule = Rule::Unsupported("SSE2 has no fused multiply-add; write `a * b + c`, which rounds twice");
+const NO_SUCH: Rule = Rule::Unsupported("no such operation on this element");
+
+use Space::{Evex, Sse, Vex};
+
+fn float(key: Key, space: Space) -> Rule {
+    match (key, space) {
+        (Key::Op(op), _) => float_op(op, space),
+        (Key::Smaller, _) => seq![Minps(A, B)],
+        (Key::Larger, _) => seq![Maxps(A, B)],
+        (Key::KeepWhere, Sse | Vex) => seq![Andps(A, B)],
+        (Key::ClearWhere, Sse | Vex) => seq![Andnps(A, B)],
+        (Key::KeepWhere, Evex) => seq![Keepps(A, B)],
+        (Key::Not(Op::Eq), Sse | Vex) => seq![Cmpps(A, B) #4],
+        (Key::Not(Op::Lt), Sse | Vex) => seq![Cmpps(A, B) #5],
+        (Key::Not(Op::Le), Sse | Vex) => seq![Cmpps(A, B) #6],
+        (Key::Not(Op::Gt), Sse) => seq![Cmpps(B, A) #5],
+        (Key::Not(Op::Ge), Sse) => seq![Cmpps(B, A) #6],
+        (Key::Not(Op::Ne), Sse) => seq![Cmpps(A, B) #0, Cmpps(A, B) #3, Orps(S0, S1)],
+        (Key::Not(Op::Gt), Vex) => seq![Cmpps(A, B) #10],
+        (Key::Not(Op::Ge), Vex) => seq![Cmpps(A, B) #9],
+        (Key::Not(Op::Ne), Vex) => seq![Cmpps(A, B) #8],
+        (Key::Not(Op::Eq), Evex) => seq![CmppsK(A, B) #4],
+        (Key::Not(Op::Lt), Evex) => seq![CmppsK(A, B) #5],
+        (Key::Not(Op::Le), Evex) => seq![CmppsK(A, B) #6],
+        (Key::Not(Op::Gt), Evex) => seq![CmppsK(A, B) #10],
+        (Key::Not(Op::Ge), Evex) => seq![CmppsK(A, B) #9],
+        (Key::Not(Op::Ne), Evex) => seq![CmppsK(A, B) #8],
+        (Key::EnterUniform, Sse) => seq![Splatps(A)],
+        (Key::EnterUniform, Vex | Evex) => seq![SplatLow(A)],
+        (Key::LeaveUniform, _) => Rule::Free(0),
+        _ => NO_SUCH,
+    }
+}
+
+fn float_op(op: Op, space: Space) -> Rule {
+    match (op, space) {
+        (Op::Param | Op::Splat | Op::Bitcast, _) => Rule::Free(0),
+        (Op::Const | Op::LaneIndex, _) => seq![Load()],
+        (Op::Add, _) => seq![Addps(A, B)],
+        (Op::Sub, _) => seq![Subps(A, B)],
+        (Op::Mul, _) => seq![Mulps(A, B)],
+        (Op::Div, _) => seq![Divps(A, B)],
+        (Op::Sqrt, _) => seq![Sqrtps(A)],
+        (Op::Neg, _) => seq![Xorps(A, SIGN)],
+        (Op::Abs, _) => seq![Andps(A, MAGNITUDE)],
+        (Op::Fma | Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::NegMulSub, Sse) => NO_FMA,
+        (Op::Fma | Op::MulAdd, _) => seq![Fmadd213ps(A, B, C)],
+        (Op::MulSub, _) => seq![Fmsub213ps(A, B, C)],
+        (Op::NegMulAdd, _) => seq![Fnmadd213ps(A, B, C)],
+        (Op::NegMulSub, _) => seq![Fnmsub213ps(A, B, C)],
+        // The raw minimum gives its second operand beside a NaN and for two zeros; both orders joined keep -0 and NaNs.
+        (Op::Min, _) => seq![Minps(A, B), Minps(B, A), Orps(S0, S1)],
+        // Joining by `and` keeps +0 over -0, and then every NaN is put in by a comparison.
+        (Op::Max, Sse | Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
+        (Op::Max, Evex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), CmppsK(A, B) #3, Blendmps(S3, S2, NAN)],
+        (Op::Eq, Sse | Vex) => seq![Cmpps(A, B) #0],
+        (Op::Lt, Sse | Vex) => seq![Cmpps(A, B) #1],
+        (Op::Le, Sse | Vex) => seq![Cmpps(A, B) #2],
+        (Op::Gt, Sse) => seq![Cmpps(B, A) #1],
+        (Op::Ge, Sse) => seq![Cmpps(B, A) #2],
+        // SSE's "not equal" holds beside a NaN; ours does not.
+        (Op::Ne, Sse) => seq![Cmpps(A, B) #4, Cmpps(A, B) #7, Andps(S0, S1)],
+        (Op::Gt, Vex) => seq![Cmpps(A, B) #14],
+        (Op::Ge, Vex) => seq![Cmpps(A, B) #13],
+        (Op::Ne, Vex) => seq![Cmpps(A, B) #12],
+        (Op::Eq, Evex) => seq![CmppsK(A, B) #0],
+        (Op::Lt, Evex) => seq![CmppsK(A, B) #1],
+        (Op::Le, Evex) => seq![CmppsK(A, B) #2],
+        (Op::Gt, Evex) => seq![CmppsK(A, B) #14],
+        (Op::Ge, Evex) => seq![CmppsK(A, B) #13],
+        (Op::Ne, Evex) => seq![CmppsK(A, B) #12],
+        (Op::Select | Op::If, Sse) => seq![Andps(A, B), Andnps(A, C), Orps(S0, S1)],
+        (Op::Select | Op::If, Vex) => seq![Blendvps(C, B, A)],
+        (Op::Select | Op::If, Evex) => seq![Blendmps(A, C, B)],
+        _ => LATER,
+    }
+}
+
+fn integer(key: Key, elem: Elem, space: Space) -> Rule {
+    let signed = elem == Elem::I32;
+    match (key, space) {
+        (Key::Op(op @ (Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)), _) => compare(op, signed, space),
+        (Key::Op(Op::Min) | Key::Smaller, Vex | Evex) if signed => seq![Pminsd(A, B)],
+        (Key::Op(Op::Max) | Key::Larger, Vex | Evex) if signed => seq![Pmaxsd(A, B)],
+        (Key::Op(Op::Min) | Key::Smaller, Vex | Evex) => seq![Pminud(A, B)],
+        (Key::Op(Op::Max) | Key::Larger, Vex | Evex) => seq![Pmaxud(A, B)],
+        (Key::Op(Op::Min), Sse) if signed => seq![Pcmpgtd(B, A), Pand(S0, A), Pandn(S0, B), Por(S1, S2)],
+        (Key::Op(Op::Max), Sse) if signed => seq![Pcmpgtd(A, B), Pand(S0, A), Pandn(S0, B), Por(S1, S2)],
+        (Key::Op(Op::Min), Sse) => {
+            seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S1, S0), Pand(S2, A), Pandn(S2, B), Por(S3, S4)]
+        }
+        (Key::Op(Op::Max), Sse) => {
+            seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1), Pand(S2, A), Pandn(S2, B), Por(S3, S4)]
+        }
+        (Key::Op(Op::Neg), _) if !signed => NO_SUCH,
+        (Key::Op(Op::Abs), _) if !signed => NO_SUCH,
+        (Key::Op(op), _) => integer_op(op, space),
+        (Key::KeepWhere, Sse | Vex) => seq![Pand(A, B)],
+        (Key::ClearWhere, Sse | Vex) => seq![Pandn(A, B)],
+        (Key::KeepWhere, Evex) => seq![Keepps(A, B)],
+        (Key::ShiftBy(Op::ShiftBitsLeft), _) => seq![Pand(B, COUNT), PslldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRight), _) => seq![Pand(B, COUNT), PsrldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRightSigned), _) => seq![Pand(B, COUNT), PsradBy(A, S0)],
+        (Key::EnterUniform, Sse) => seq![MovdIn(A), Splatps(S0)],
+        (Key::EnterUniform, Vex) => seq![MovdIn(A), SplatLowd(S0)],
+        (Key::EnterUniform, Evex) => seq![SplatWord(A)],
+        (Key::LeaveUniform, _) => seq![MovdOut(A)],
+        _ => NO_SUCH,
+    }
+}
+
+fn compare(op: Op, signed: bool, space: Space) -> Rule {
+    match (op, space, signed) {
+        (Op::Eq, Sse | Vex, _) => seq![Pcmpeqd(A, B)],
+        (Op::Ne, Sse | Vex, _) => seq![Pcmpeqd(A, B), Xorps(S0, ONES)],
+        (Op::Lt, Sse | Vex, true) => seq![Pcmpgtd(B, A)],
+        (Op::Gt, Sse | Vex, true) => seq![Pcmpgtd(A, B)],
+        (Op::Le, Sse, true) => seq![Pcmpgtd(A, B), Xorps(S0, ONES)],
+        (Op::Ge, Sse, true) => seq![Pcmpgtd(B, A), Xorps(S0, ONES)],
+        (Op::Le, Vex, true) => seq![Pminsd(A, B), Pcmpeqd(S0, A)],
+        (Op::Ge, Vex, true) => seq![Pmaxsd(A, B), Pcmpeqd(S0, A)],
+        // With their top bits flipped, unsigned numbers order as signed ones.
+        (Op::Lt, Sse | Vex, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S1, S0)],
+        (Op::Gt, Sse | Vex, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1)],
+        (Op::Le, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1), Xorps(S2, ONES)],
+        (Op::Ge, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S1, S0), Xorps(S2, ONES)],
+        (Op::Le, Vex, false) => seq![Pminud(A, B), Pcmpeqd(S0, A)],
+        (Op::Ge, Vex, false) => seq![Pmaxud(A, B), Pcmpeqd(S0, A)],
+        (Op::Eq, Evex, _) => seq![PcmpdK(A, B) #0],
+        (Op::Ne, Evex, _) => seq![PcmpdK(A, B) #4],
+        (Op::Lt, Evex, true) => seq![PcmpdK(A, B) #1],
+        (Op::Le, Evex, true) => seq![PcmpdK(A, B) #2],
+        (Op::Ge, Evex, true) => seq![PcmpdK(A, B) #5],
+        (Op::Gt, Evex, true) => seq![PcmpdK(A, B) #6],
+        (Op::Lt, Evex, false) => seq![PcmpudK(A, B) #1],
+        (Op::Le, Evex, false) => seq![PcmpudK(A, B) #2],
+        (Op::Ge, Evex, false) => seq![PcmpudK(A, B) #5],
+        (Op::Gt, Evex, false) => seq![PcmpudK(A, B) #6],
+        _ => NO_SUCH,
+    }
+}
+
+fn integer_op(op: Op, space: Space) -> Rule {
+    match (op, space) {
+        (Op::Param | Op::Splat | Op::Bitcast, _) => Rule::Free(0),
+        (Op::Const | Op::LaneIndex, _) => seq![Load()],
+        (Op::Add, _) => seq![Paddd(A, B)],
+        (Op::Sub, _) => seq![Psubd(A, B)],
+        // Products of the even and of the odd lanes, 64 bits each, whose low halves are put together.
+        (Op::Mul, Sse) => seq![
+            Pmuludq(A, B),
+            Psrlq(A) #32,
+            Psrlq(B) #32,
+            Pmuludq(S1, S2),
+            Pand(S0, EVEN),
+            Psllq(S3) #32,
+            Por(S4, S5),
+        ],
+        (Op::Mul, _) => seq![Pmulld(A, B)],
+        (Op::Div, _) => NO_SUCH,
+        (Op::Neg, _) => seq![Psubd(ZERO, A)],
+        (Op::Abs, Sse) => seq![Psrad(A) #31, Pxor(A, S0), Psubd(S1, S0)],
+        (Op::Abs, _) => seq![Pabsd(A)],
+        (Op::BitAnd, _) => seq![Pand(A, B)],
+        (Op::BitOr, _) => seq![Por(A, B)],
+        (Op::BitXor, _) => seq![Pxor(A, B)],
+        (Op::BitAndNot, _) => seq![Pandn(B, A)],
+        (Op::ShiftBitsLeft, _) => seq![Pslld(A) #n],
+        (Op::ShiftBitsRight, _) => seq![Psrld(A) #n],
+        (Op::ShiftBitsRightSigned, _) => seq![Psrad(A) #n],
+        (Op::Select | Op::If, Sse) => seq![Pand(A, B), Pandn(A, C), Por(S0, S1)],
+        (Op::Select | Op::If, Vex) => seq![Blendvps(C, B, A)],
+        (Op::Select | Op::If, Evex) => seq![Blendmd(A, C, B)],
+        _ => LATER,
+    }
+}
+
+fn truth(key: Key, space: Space) -> Rule {
+    match (key, space) {
+        (Key::Op(Op::Param | Op::Splat | Op::Bitcast), _) => Rule::Free(0),
+        (Key::Op(Op::Const), _) => seq![Load()],
+        (Key::Op(Op::And), Sse | Vex) => seq![Andps(A, B)],
+        (Key::Op(Op::Or), Sse | Vex) => seq![Orps(A, B)],
+        (Key::Op(Op::Not), Sse | Vex) => seq![Xorps(A, ONES)],
+        (Key::AndNot, Sse | Vex) => seq![Andnps(B, A)],
+        (Key::Op(Op::And), Evex) => seq![Kandw(A, B)],
+        (Key::Op(Op::Or), Evex) => seq![Korw(A, B)],
+        (Key::Op(Op::Not), Evex) => seq![Knotw(A)],
+        (Key::AndNot, Evex) => seq![Kandnw(B, A)],
+        (Key::Op(Op::Select | Op::If), Sse) => seq![Andps(A, B), Andnps(A, C), Orps(S0, S1)],
+        (Key::Op(Op::Select | Op::If), Vex) => seq![Blendvps(C, B, A)],
+        (Key::Op(Op::Select | Op::If), Evex) => seq![Kandw(A, B), Kandnw(A, C), Korw(S0, S1)],
+        (Key::EnterMask, Sse | Vex) => seq![Psrad(A) #31],
+        (Key::EnterMask, Evex) => seq![RackToMask(A)],
+        (Key::LeaveMask, Sse | Vex) => Rule::Free(0),
+        (Key::LeaveMask, Evex) => seq![MaskToRack(A)],
+        // Only the lowest bit of a `bool` argument counts; moved to the top it fills the lane.
+        (Key::EnterUniform, Sse) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, Splatps(S2)],
+        (Key::EnterUniform, Vex) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, SplatLowd(S2)],
+        (Key::EnterUniform, Evex) => seq![SplatWord(A), Pslld(S0) #31, RackToMask(S1)],
+        (Key::LeaveUniform, Sse | Vex) => seq![Psrld(A) #31, MovdOut(S0)],
+        (Key::LeaveUniform, Evex) => seq![Keepps(A, ONE), MovdOut(S0)],
+        (Key::Op(_), _) => LATER,
+        _ => NO_SUCH,
+    }
+}

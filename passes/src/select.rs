@@ -1,0 +1,192 @@
+//! `select` (fused → selected): machine operations from the backend's table.
+//!
+//! Every value that something still reads becomes the sequence that the table has for its operation, element and profile.
+//! Exact shapes that machines have one instruction for are seen first ([`shape`]); what they swallow is not computed.
+//! Uniforms are whole racks with equal lanes, so `splat` and `bitcast` cost nothing. Constants are loads in front of their
+//! first reader; `allocate` decides where they really live.
+//!
+//! ```text
+//! %2 : f32s = const 2.0               %2 : v = load literal 0
+//! %3 : f32s = neg %1            =>    %3 : v = fnmadd213ps %0, %1, %2
+//! %4 : f32s = fma %0, %3, %2          result %3
+//! ```
+
+mod build;
+pub mod rule;
+mod shape;
+
+use build::Builder;
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::fused;
+use rake_ir::lane::{Stmt, ValueId};
+use rake_ir::machine::Class;
+use rake_ir::machine::abi::Abi;
+use rake_ir::ops::{Imm, Op};
+use rake_ir::profile::Profile;
+use rake_ir::selected;
+use rake_ir::types::{Elem, Ty};
+use rule::{Key, Rule, Target};
+use shape::Shape;
+
+/// Selects every function of a program.
+///
+/// # Errors
+/// What the profile has no instructions for.
+pub fn run(program: &fused::Program, target: &dyn Target) -> Result<selected::Program, Vec<Diagnostic>> {
+    let mut functions = Vec::with_capacity(program.functions.len());
+    let mut errors = Vec::new();
+    for f in &program.functions {
+        match function(f, program.profile, target) {
+            Ok(f) => functions.push(f),
+            Err(mut more) => errors.append(&mut more),
+        }
+    }
+    let (profile, fuse) = (program.profile, program.fuse);
+    if errors.is_empty() { Ok(selected::Program { profile, fuse, functions }) } else { Err(errors) }
+}
+
+/// Selects one function.
+///
+/// # Errors
+/// As [`run`].
+pub fn function(
+    f: &fused::Function,
+    profile: Profile,
+    target: &dyn Target,
+) -> Result<selected::Function, Vec<Diagnostic>> {
+    let order = order(f);
+    let shapes = demand(f, profile, target, &order);
+    let params = parameters(f, profile).map_err(|d| vec![d])?;
+    let mut builder = Builder::new(f, profile, target, params)?;
+    let mut errors = Vec::new();
+    for (id, region) in order {
+        let Some(shape) = &shapes[index(id)] else { continue };
+        if let Err(error) = builder.value(id, shape, region) {
+            errors.push(error);
+        }
+    }
+    if errors.is_empty() { builder.finish().map_err(|d| vec![d]) } else { Err(errors) }
+}
+
+fn index(id: ValueId) -> usize {
+    id.into_raw().into_u32() as usize
+}
+
+/// Every value in program order, with the region that computes it.
+fn order(f: &fused::Function) -> Vec<(ValueId, Option<u32>)> {
+    let mut order = Vec::with_capacity(f.values.len());
+    let mut regions = 0;
+    for stmt in &f.body {
+        match stmt {
+            Stmt::Value(id) => order.push((*id, None)),
+            Stmt::Region(region) => {
+                order.extend(region.values.iter().map(|&id| (id, Some(regions))));
+                regions += 1;
+            }
+        }
+    }
+    order
+}
+
+/// The shape of each value that is needed: the result, and what needed shapes read.
+fn demand(
+    f: &fused::Function,
+    profile: Profile,
+    target: &dyn Target,
+    order: &[(ValueId, Option<u32>)],
+) -> Vec<Option<Shape>> {
+    let mut needed = vec![false; f.values.len()];
+    let mut shapes = vec![None; f.values.len()];
+    needed[index(f.result)] = true;
+    for &(id, _) in order.iter().rev() {
+        if !needed[index(id)] {
+            continue;
+        }
+        let shape = shape::of(f, id, profile, target);
+        for &arg in &shape.args {
+            needed[index(arg)] = true;
+        }
+        shapes[index(id)] = Some(shape);
+    }
+    shapes
+}
+
+fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Param>, Diagnostic> {
+    let abi = Abi::of(profile)
+        .ok_or_else(|| Diagnostic::error(Code::NotAvailableYet, f.span, format!("{profile} has no machine code yet")))?;
+    let places = abi.places(f.params.iter().map(|p| p.ty));
+    let mut params = Vec::with_capacity(places.len());
+    for (param, place) in f.params.iter().zip(places) {
+        let Some(place) = place else {
+            let words = Abi::class_of(param.ty) == Class::G;
+            let (most, what) = match words {
+                true => (abi.word_args.len(), "integers and `bool`s"),
+                false => (abi.vector_args.len(), "racks, masks and floats"),
+            };
+            let message = format!("`{}` has more parameters than {profile} has argument registers", f.name);
+            return Err(Diagnostic::error(Code::TooManyArguments, param.span, message)
+                .at(format!("`{}` would be passed in memory", param.name))
+                .note(format!("the C calling convention passes {most} {what} in registers")));
+        };
+        let (name, ty, span) = (param.name.clone(), param.ty, param.span);
+        params.push(selected::Param { name, ty, place, span });
+    }
+    Ok(params)
+}
+
+/// The element under which the table keys an operation.
+fn key_elem(f: &fused::Function, id: ValueId) -> Elem {
+    let value = &f.values[id];
+    match value.op {
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => value.args.first().map_or(Elem::Bool, |&a| f.values[a].ty.elem()),
+        _ => value.ty.elem(),
+    }
+}
+
+/// Whether the profiles' tables know this type at all yet.
+fn known(ty: Ty) -> bool {
+    match ty {
+        Ty::Rack(e) => matches!(e, Elem::F32 | Elem::I32 | Elem::U32),
+        Ty::Uniform(e) => matches!(e, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool),
+        Ty::Mask(w) => w == 32,
+    }
+}
+
+/// The matrix of operation, element and profile: one line per operation and element, one column per profile.
+pub fn matrix(target: &dyn Target, profiles: &[Profile]) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for row in rake_ir::ops::OPS {
+        for elem in [Elem::F32, Elem::I32, Elem::U32, Elem::Bool] {
+            for &profile in profiles {
+                let text = match target.rule(Key::Op(row.op), elem, profile) {
+                    Rule::Free(_) => "free".to_string(),
+                    Rule::Unsupported(why) => format!("- {why}"),
+                    Rule::Steps(steps) => {
+                        let names = steps.iter().map(|s| mnemonic(s.op, profile));
+                        names.collect::<Vec<_>>().join(" ")
+                    }
+                };
+                let _ = writeln!(out, "{} {elem} {profile}: {text}", row.name);
+            }
+        }
+    }
+    out
+}
+
+fn mnemonic(op: rake_ir::machine::MachOp, profile: Profile) -> &'static str {
+    let space = rake_ir::machine::Space::of(profile);
+    space.and_then(|s| op.info().mnemonics[s as usize]).unwrap_or("?")
+}
+
+/// The bits of a constant value, one lane.
+fn constant_bits(f: &fused::Function, id: ValueId) -> Option<u64> {
+    let mut at = &f.values[id];
+    while matches!(at.op, Op::Splat | Op::Bitcast) {
+        at = &f.values[*at.args.first()?];
+    }
+    match (at.op, &at.imm) {
+        (Op::Const, Imm::Bits(bits)) => Some(*bits),
+        _ => None,
+    }
+}

@@ -1,0 +1,227 @@
+//! The function being selected.
+
+use super::rule::{Key, Rule, Src, StepImm, Target};
+use super::shape::Shape;
+use super::{constant_bits, index, known};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::fused;
+use rake_ir::lane::ValueId;
+use rake_ir::machine::abi::Abi;
+use rake_ir::machine::{Class, Idioms, Inst, LiteralId, MachOp, Operand, PhysReg};
+use rake_ir::ops::{Imm, Op};
+use rake_ir::profile::Profile;
+use rake_ir::selected::{Function, Param, Reg, RegInfo};
+use rake_ir::span::Span;
+use rake_ir::types::{Elem, Ty};
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+
+type Operands = SmallVec<[Operand<Reg>; 3]>;
+
+/// Where instructions are being put, and for whom.
+#[derive(Clone)]
+struct Site {
+    region: Option<u32>,
+    span: Span,
+    name: Option<SmolStr>,
+}
+
+pub(super) struct Builder<'a> {
+    source: &'a fused::Function,
+    profile: Profile,
+    target: &'a dyn Target,
+    idioms: &'static Idioms,
+    out: Function,
+    /// The register of each value.
+    map: Vec<Option<Reg>>,
+    /// What is computed already; by the same region only, since regions share nothing.
+    done: HashMap<(MachOp, Operands, Option<u8>, Option<u32>), Reg>,
+    literals: HashMap<Vec<u8>, LiteralId>,
+}
+
+impl<'a> Builder<'a> {
+    pub fn new(
+        source: &'a fused::Function,
+        profile: Profile,
+        target: &'a dyn Target,
+        params: Vec<Param>,
+    ) -> Result<Builder<'a>, Vec<Diagnostic>> {
+        let unknown = |ty: Ty, span: Span| {
+            Diagnostic::error(Code::NotAvailableYet, span, format!("`{ty}` is not available on {profile} yet"))
+        };
+        let errors: Vec<_> = params.iter().filter(|p| !known(p.ty)).map(|p| unknown(p.ty, p.span)).collect();
+        let idioms = Idioms::of(profile);
+        let (true, Some(idioms)) = (errors.is_empty(), idioms) else { return Err(errors) };
+        let info = |p: &Param| RegInfo { class: p.place.class, name: Some(p.name.clone()), span: p.span };
+        let result_ty = source.values[source.result].ty;
+        let out = Function {
+            name: source.name.clone(),
+            span: source.span,
+            regs: params.iter().map(info).collect(),
+            params,
+            literals: Vec::new(),
+            insts: Vec::with_capacity(source.values.len() + 8),
+            result: Reg(0),
+            result_ty,
+            result_place: Abi::of(profile).map_or(PhysReg::v(0), |abi| abi.result(result_ty)),
+        };
+        let map = vec![None; source.values.len()];
+        let (done, literals) = (HashMap::new(), HashMap::new());
+        Ok(Builder { source, profile, target, idioms, out, map, done, literals })
+    }
+
+    /// Lowers one value.
+    pub fn value(&mut self, id: ValueId, shape: &Shape, region: Option<u32>) -> Result<(), Diagnostic> {
+        let value = &self.source.values[id];
+        let site = Site { region, span: value.span, name: value.name.clone() };
+        if !known(value.ty) {
+            let message = format!("`{}` is not available on {} yet", value.ty, self.profile);
+            return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));
+        }
+        let reg = match shape.key {
+            Key::Op(Op::Param) => self.parameter(value, &site)?,
+            Key::Op(Op::Const) => self.constant(value.ty, constant_bits(self.source, id).unwrap_or(0), &site),
+            Key::Op(Op::LaneIndex) => {
+                let lanes: Vec<u32> = (0..self.profile.lanes(Elem::I32) as u32).collect();
+                self.lanes(&lanes, &site)
+            }
+            Key::Op(Op::Splat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
+            key => {
+                let mut args = SmallVec::<[Reg; 3]>::new();
+                for &arg in &shape.args {
+                    args.push(self.operand(Some(arg), value.span)?);
+                }
+                let count = match value.imm {
+                    Imm::Int(count) => count as u8,
+                    _ => 0,
+                };
+                self.sequence(key, shape.elem, &args, count, &site).map_err(|why| {
+                    let what = if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };
+                    let message = format!("`{what}` of {} has no instructions on {}", value.ty, self.profile);
+                    Diagnostic::error(Code::NotOnProfile, value.span, message).note(why)
+                })?
+            }
+        };
+        self.map[index(id)] = Some(reg);
+        Ok(())
+    }
+
+    /// Brings the result to its place.
+    pub fn finish(mut self) -> Result<Function, Diagnostic> {
+        let result = self.source.result;
+        let span = self.source.values[result].span;
+        let reg = self.operand(Some(result), span)?;
+        let ty = self.out.result_ty;
+        let site = Site { region: None, span, name: None };
+        let key = match ty {
+            Ty::Rack(_) => None,
+            Ty::Mask(_) => Some(Key::LeaveMask),
+            Ty::Uniform(_) => Some(Key::LeaveUniform),
+        };
+        self.out.result = match key {
+            None => reg,
+            Some(key) => self
+                .sequence(key, ty.elem(), &[reg], 0, &site)
+                .map_err(|why| Diagnostic::error(Code::NotOnProfile, span, why))?,
+        };
+        Ok(self.out)
+    }
+
+    fn operand(&self, id: Option<ValueId>, span: Span) -> Result<Reg, Diagnostic> {
+        let reg = id.and_then(|id| self.map[index(id)]);
+        reg.ok_or_else(|| Diagnostic::error(Code::Internal, span, "an operand was not selected before its reader"))
+    }
+
+    fn parameter(&mut self, value: &rake_ir::lane::Value, site: &Site) -> Result<Reg, Diagnostic> {
+        let position = match value.imm {
+            Imm::Int(position) if (position as usize) < self.out.params.len() => position,
+            _ => return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared")),
+        };
+        let key = match value.ty {
+            Ty::Rack(_) => return Ok(Reg(position)),
+            Ty::Mask(_) => Key::EnterMask,
+            Ty::Uniform(_) => Key::EnterUniform,
+        };
+        let name = Some(self.out.params[position as usize].name.clone());
+        let site = Site { name, ..site.clone() };
+        self.sequence(key, value.ty.elem(), &[Reg(position)], 0, &site)
+            .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))
+    }
+
+    /// Emits the table's sequence for a key; the reason when there is none.
+    fn sequence(&mut self, key: Key, elem: Elem, args: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
+        let steps = match self.target.rule(key, elem, self.profile) {
+            Rule::Unsupported(why) => return Err(why),
+            Rule::Free(arg) => return args.get(usize::from(arg)).copied().ok_or("its rule names a missing operand"),
+            Rule::Steps(steps) => steps,
+        };
+        let mut results = SmallVec::<[Reg; 8]>::new();
+        for step in steps {
+            let mut operands = Operands::new();
+            for src in step.args {
+                let reg = match *src {
+                    Src::Arg(n) => args.get(usize::from(n)).copied(),
+                    Src::Step(n) => results.get(usize::from(n)).copied(),
+                    Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
+                };
+                operands.push(Operand::Reg(reg.ok_or("its rule names a missing operand")?));
+            }
+            let imm = match step.imm {
+                StepImm::None => None,
+                StepImm::Fixed(imm) => Some(imm),
+                StepImm::Count => Some(count),
+            };
+            results.push(self.emit(step.op, operands, imm, site.region, site));
+        }
+        results.last().copied().ok_or("its rule is empty")
+    }
+
+    fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
+        let key = (op, args, imm, region);
+        if let Some(&reg) = self.done.get(&key) {
+            return reg;
+        }
+        let class = op.info().dst.map_or(Class::V, |view| view.class());
+        let reg = self.out.new_reg(RegInfo { class, name: site.name.clone(), span: site.span });
+        let args = key.1.clone();
+        self.out.insts.push(Inst { op, dst: Some(reg), args, imm, region, span: site.span });
+        self.done.insert(key, reg);
+        reg
+    }
+
+    fn constant(&mut self, ty: Ty, bits: u64, site: &Site) -> Reg {
+        if ty.elem() != Elem::Bool {
+            return self.lanes(&[bits as u32], site);
+        }
+        let truth = bits & 1 == 1;
+        if self.profile.info().mask_registers == 0 {
+            return self.lanes(&[if truth { u32::MAX } else { 0 }], site);
+        }
+        let op = if truth { self.idioms.all_lanes } else { self.idioms.no_lanes };
+        self.emit(op, Operands::new(), None, None, site)
+    }
+
+    /// A rack of these lanes, over and over.
+    fn lanes(&mut self, lanes: &[u32], site: &Site) -> Reg {
+        let site = Site { region: None, ..site.clone() };
+        match lanes {
+            [0] => return self.emit(self.idioms.zero, Operands::new(), None, None, &site),
+            [u32::MAX] => return self.emit(self.idioms.ones, Operands::new(), None, None, &site),
+            _ => {}
+        }
+        let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
+        let id = match self.literals.get(&bytes) {
+            Some(&id) => id,
+            None => {
+                let id = LiteralId(self.out.literals.len() as u32);
+                self.out.literals.push(bytes.clone());
+                self.literals.insert(bytes, id);
+                id
+            }
+        };
+        let mut args = Operands::new();
+        args.push(Operand::Literal(id));
+        self.emit(self.idioms.load, args, None, None, &site)
+    }
+}
