@@ -311,9 +311,6 @@ codes! {
         "A rack is one register and is never spilled to memory. No order of the definition's instructions that was tried \
          keeps its live racks within the registers of the profile. Compute values later, use them sooner, or split the \
          definition; a profile with more registers may accept it.";
-    TooManyArguments = "R0703", "more arguments than registers",
-        "Scratches and rakes never take arguments in memory: on x86-64 at most eight racks, masks and floats, and six \
-         integers and `bool`s.";
 
     // 08xx: verification
 }
