@@ -51,6 +51,7 @@ features! {
     Repeats "repeats" true "`repeat <i: T> from a up to b:`, unrolled.";
     Locations "mutable rack locations" true "`x := e`, `x <- e` and arrays of racks.";
     Constants "constants" true "`const name: T = literal`.";
+    ComputedConstants "constants of computed values" false "`const name: T = a + b`.";
     OtherRacks "racks of 8-, 16- and 64-bit elements" false "`i8s` to `u64s` and `f64s`.";
     OtherUniforms "uniforms of 8, 16 and 64 bits" false "`i8` to `u64` and `f64` in vector code.";
     ArrayLiterals "array literals in vector code" false "`[a, b]` as the value of an array of racks.";

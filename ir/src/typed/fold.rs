@@ -1,6 +1,7 @@
 //! The value of uniform integer expressions that are known when compiled: repeat bounds, indices of arrays.
 
-use super::{ExprId, ExprKind, Function, LocalId};
+use super::{Expr, ExprId, ExprKind, LocalId};
+use la_arena::Arena;
 use crate::ops::Op;
 use crate::types::{Elem, ElemClass, Ty};
 
@@ -15,15 +16,15 @@ pub fn integer(bits: u64, elem: Elem) -> i128 {
 
 /// The wrapped bits of a uniform integer made of constants, `+ - *`, negation and the names that `index` knows. `None`
 /// when it holds anything else. Left operands may form a chain of any length.
-pub fn fold_int(function: &Function, expr: ExprId, index: &impl Fn(LocalId) -> Option<u64>) -> Option<u64> {
-    let Ty::Uniform(elem) = function.exprs[expr].ty else { return None };
+pub fn fold_int(exprs: &Arena<Expr>, expr: ExprId, index: &impl Fn(LocalId) -> Option<u64>) -> Option<u64> {
+    let Ty::Uniform(elem) = exprs[expr].ty else { return None };
     if !elem.is_int() {
         return None;
     }
     let mut pending = Vec::new();
     let mut at = expr;
     let mut value = loop {
-        match &function.exprs[at].kind {
+        match &exprs[at].kind {
             ExprKind::Const(bits) => break *bits,
             ExprKind::Read(local) => break index(*local)?,
             ExprKind::Op { op: op @ Op::Neg, args, .. } => {
@@ -38,7 +39,7 @@ pub fn fold_int(function: &Function, expr: ExprId, index: &impl Fn(LocalId) -> O
         }
     };
     for (op, right) in pending.into_iter().rev() {
-        let right = right.map_or(Some(0), |right| fold_int(function, right, index))?;
+        let right = right.map_or(Some(0), |right| fold_int(exprs, right, index))?;
         value = match op {
             Op::Add => value.wrapping_add(right),
             Op::Sub => value.wrapping_sub(right),

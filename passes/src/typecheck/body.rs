@@ -1,0 +1,140 @@
+//! The state of checking one body: its locals, expressions and scopes.
+
+use super::definitions::Declarations;
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::ops::{Imm, Op};
+use rake_ir::span::Span;
+use rake_ir::typed::{Args, Expr, ExprId, ExprKind, Local, LocalId, LocalKind, broadcasts};
+use rake_ir::types::Ty;
+use la_arena::Arena;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+
+/// A checked value; `None` when an error has been reported for it.
+pub type Checked = Option<ExprId>;
+
+/// One body under construction.
+pub struct Body<'a, 'd> {
+    pub decls: &'a Declarations<'a>,
+    /// The definition's position in the file.
+    pub index: usize,
+    pub locals: Arena<Local>,
+    pub exprs: Arena<Expr>,
+    /// `None` is a name whose binding has an error.
+    scope: HashMap<SmolStr, Option<LocalId>>,
+    scopes: Vec<Vec<SmolStr>>,
+    /// The fused binding whose value is being checked.
+    pub stage: Option<SmolStr>,
+    pub failed: bool,
+    pub diagnostics: &'d mut Vec<Diagnostic>,
+}
+
+impl<'a, 'd> Body<'a, 'd> {
+    pub fn new(decls: &'a Declarations<'a>, index: usize, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+        Body {
+            decls,
+            index,
+            locals: Arena::new(),
+            exprs: Arena::new(),
+            scope: HashMap::new(),
+            scopes: vec![Vec::new()],
+            stage: None,
+            failed: false,
+            diagnostics,
+        }
+    }
+
+    /// Reports an error. Past the limit only the fact counts.
+    pub fn report(&mut self, error: Diagnostic) {
+        self.failed = true;
+        if self.diagnostics.len() <= super::MAX_ERRORS {
+            self.diagnostics.push(error);
+        }
+    }
+
+    pub fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.report(Diagnostic::error(code, span, message));
+    }
+
+    pub fn open(&mut self) {
+        self.scopes.push(Vec::new());
+    }
+
+    pub fn close(&mut self) {
+        for name in self.scopes.pop().unwrap_or_default() {
+            self.scope.remove(&name);
+        }
+    }
+
+    /// Brings a name into scope; without a type, as one whose error has been reported.
+    pub fn bind(&mut self, name: &SmolStr, ty: Option<Ty>, kind: LocalKind, span: Span) -> Option<LocalId> {
+        let local = ty.map(|ty| self.locals.alloc(Local { name: name.clone(), ty, kind, span }));
+        self.failed |= local.is_none();
+        self.scope.insert(name.clone(), local);
+        if let Some(names) = self.scopes.last_mut() {
+            names.push(name.clone());
+        }
+        local
+    }
+
+    /// What a name in scope is; the inner `None` is a name whose error has been reported.
+    pub fn lookup(&self, name: &SmolStr) -> Option<Option<LocalId>> {
+        self.scope.get(name).copied()
+    }
+
+    pub fn alloc(&mut self, kind: ExprKind, ty: Ty, span: Span) -> ExprId {
+        self.exprs.alloc(Expr { kind, ty, span })
+    }
+
+    pub fn ty(&self, expr: ExprId) -> Ty {
+        self.exprs[expr].ty
+    }
+
+    pub fn op(&mut self, op: Op, imm: Imm, args: Args, ty: Ty, span: Span) -> ExprId {
+        self.alloc(ExprKind::Op { op, imm, args }, ty, span)
+    }
+
+    /// Makes a constant the rack that its place asks for; other broadcasts stay implicit.
+    pub fn coerce(&mut self, expr: ExprId, ty: Ty) {
+        let expr = &mut self.exprs[expr];
+        if matches!(expr.kind, ExprKind::Const(_)) && broadcasts(expr.ty, ty) {
+            expr.ty = ty;
+        }
+    }
+
+    /// Holds a value to the type of its place.
+    pub fn expect(&mut self, value: Checked, ty: Option<Ty>, place: &str) -> Checked {
+        let (value, ty) = (value?, ty?);
+        let found = self.ty(value);
+        if broadcasts(found, ty) {
+            self.coerce(value, ty);
+            return Some(value);
+        }
+        let span = self.exprs[value].span;
+        let error = Diagnostic::error(Code::TypeMismatch, span, format!("expected {ty}{place}, found {found}"));
+        let error = match (found, ty) {
+            (Ty::Rack(_), Ty::Uniform(_)) => error.help("`extract` one lane, or reduce the rack, as in `sum(...)`"),
+            (Ty::Mask(_), Ty::Uniform(_)) => error.help("a mask becomes a `bool` by `all` or `any`"),
+            _ => match conversion(found, ty) {
+                Some(name) => error.help(format!("conversions are written out: `{name}(...)`")),
+                None => error,
+            },
+        };
+        self.report(error);
+        None
+    }
+}
+
+/// The conversion that leads from one element type to another.
+pub fn conversion(from: Ty, to: Ty) -> Option<&'static str> {
+    use rake_ir::types::Elem::{F32, I32, U32};
+    if from.is_truth() || to.is_truth() || from.is_uniform() && !to.is_uniform() {
+        return None;
+    }
+    match (from.elem(), to.elem()) {
+        (I32 | U32, F32) => Some("to_f32"),
+        (F32, I32) => Some("to_i32"),
+        (F32, U32) => Some("to_u32"),
+        _ => None,
+    }
+}

@@ -1,0 +1,251 @@
+//! What each definition of the file means to the others: signatures, constants, and what is not compiled yet.
+
+use super::MAX_ERRORS;
+use super::literals::{self, Flexible};
+use rake_ir::capabilities::{Feature, Status};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::limits;
+use rake_ir::profile::Profile;
+use rake_ir::span::Span;
+use rake_ir::surface::{DefKind, ExprId, ExprKind, File, Function, Param, TypeId, TypeKind};
+use rake_ir::typed::FunctionId;
+use rake_ir::types::{Elem, Ty};
+use smol_str::SmolStr;
+use std::collections::HashMap;
+
+/// Parameters and result of a scratch. `None` is a type whose error has been reported.
+pub struct Signature {
+    pub id: FunctionId,
+    pub params: Vec<Option<Ty>>,
+    pub result: Option<Ty>,
+}
+
+/// What a definition means in vector code.
+pub enum Meaning {
+    Scratch(Signature),
+    /// A constant's bits, when its value is sound.
+    Const(Option<(u64, Elem)>),
+    /// Reported already, or of no use in vector code.
+    Other,
+}
+
+/// A type as written, in vector code.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Written {
+    Scalar(Elem),
+    Rack(Elem),
+    Mask,
+    /// Count and element type.
+    Array(TypeId, ExprId),
+}
+
+impl Written {
+    /// The value type; an array has none.
+    pub fn ty(self) -> Option<Ty> {
+        match self {
+            Written::Scalar(elem) => Some(Ty::Uniform(elem)),
+            Written::Rack(elem) => Some(Ty::Rack(elem)),
+            Written::Mask => Some(Ty::Mask(32)),
+            Written::Array(..) => None,
+        }
+    }
+}
+
+/// Everything that a body needs to know of its file.
+pub struct Declarations<'a> {
+    pub file: &'a File,
+    pub profile: Profile,
+    /// Definitions by name; tines have their own names and are not here.
+    pub by_name: HashMap<&'a str, usize>,
+    /// By position in the file.
+    pub meanings: Vec<Meaning>,
+    /// Which expressions are made of literals only.
+    pub flexible: Flexible,
+}
+
+/// The error for a feature that this version does not compile.
+pub fn not_available(feature: Feature, profile: Profile, span: Span) -> Diagnostic {
+    let message = format!("{} are not available yet on {profile}", feature.name());
+    Diagnostic::error(Code::NotAvailableYet, span, message).help("`--print-capabilities` lists what each profile compiles")
+}
+
+/// Keeps the first errors only.
+pub fn cap(diagnostics: &mut Vec<Diagnostic>) {
+    if diagnostics.len() > MAX_ERRORS {
+        diagnostics.truncate(MAX_ERRORS);
+        let message = format!("more than {MAX_ERRORS} errors; the rest are not reported");
+        diagnostics.push(Diagnostic::spanless(Code::TooManyErrors, message));
+    }
+}
+
+impl<'a> Declarations<'a> {
+    pub fn collect(file: &'a File, profile: Profile, diagnostics: &mut Vec<Diagnostic>) -> Self {
+        let mut by_name = HashMap::new();
+        for (index, def) in file.defs.iter().enumerate() {
+            if !matches!(def.kind, DefKind::Tine { .. }) {
+                by_name.entry(def.name.text.as_str()).or_insert(index);
+            }
+        }
+        let flexible = Flexible::of(file, &by_name);
+        let mut this = Declarations { file, profile, by_name, meanings: Vec::new(), flexible };
+        let mut scratches = 0;
+        for def in &file.defs {
+            let meaning = match &def.kind {
+                DefKind::Scratch(function) => {
+                    let signature = this.signature(function, def.name.span, FunctionId(scratches), diagnostics);
+                    scratches += 1;
+                    Meaning::Scratch(signature)
+                }
+                DefKind::Const { ty, value } => Meaning::Const(this.constant(*ty, *value, diagnostics)),
+                other => {
+                    let feature = unavailable(other, file);
+                    diagnostics.push(not_available(feature, profile, def.name.span));
+                    Meaning::Other
+                }
+            };
+            this.meanings.push(meaning);
+        }
+        this
+    }
+
+    /// What a name that is no local means.
+    pub fn meaning(&self, name: &SmolStr) -> Option<&Meaning> {
+        self.by_name.get(name.as_str()).map(|&index| &self.meanings[index])
+    }
+
+    fn signature(&self, function: &Function, name: Span, id: FunctionId, out: &mut Vec<Diagnostic>) -> Signature {
+        if Feature::Scratches.status(self.profile) != Status::Available {
+            out.push(not_available(Feature::Scratches, self.profile, name));
+        }
+        let params = function.params.iter().map(|param| self.param(param, out)).collect();
+        let result = match function.result {
+            Some(ty) => self.written(ty, out).and_then(|written| {
+                if let Written::Array(..) = written {
+                    let span = self.file.types[ty].span;
+                    out.push(Diagnostic::error(Code::InvalidType, span, "an array cannot be a scratch's result"));
+                }
+                written.ty()
+            }),
+            None => {
+                let error = Diagnostic::error(Code::InvalidType, name, "a scratch names the type of its result");
+                out.push(error.help("write `-> f32s:` after the parameters"));
+                None
+            }
+        };
+        let signature = Signature { id, params, result };
+        self.registers(&signature, name, out);
+        signature
+    }
+
+    fn registers(&self, signature: &Signature, name: Span, out: &mut Vec<Diagnostic>) {
+        let integer = |ty: &Ty| matches!(ty, Ty::Uniform(elem) if !elem.is_float());
+        let integers = signature.params.iter().flatten().filter(|ty| integer(ty)).count();
+        let vectors = signature.params.iter().flatten().count() - integers;
+        for (count, most, words) in [
+            (vectors, limits::VECTOR_ARGUMENTS, "vector arguments (racks, masks and float uniforms)"),
+            (integers, limits::INTEGER_ARGUMENTS, "integer arguments (integer and `bool` uniforms)"),
+        ] {
+            if count > most {
+                let message = format!("{count} {words}, but registers carry at most {most}");
+                let help = "arguments never go on the stack; bind fewer values or split the scratch";
+                out.push(Diagnostic::error(Code::TooManyArguments, name, message).help(help));
+            }
+        }
+    }
+
+    fn param(&self, param: &Param, out: &mut Vec<Diagnostic>) -> Option<Ty> {
+        let (name, span) = (&param.name.text, param.span);
+        let written = self.written(param.ty, out)?;
+        if param.mutable {
+            let message = format!("`{name}` is `mut`, but a scratch writes no parameter");
+            out.push(Diagnostic::error(Code::InvalidType, span, message).help("return the new value instead"));
+        }
+        match (written, param.uniform) {
+            (Written::Scalar(_), true) | (Written::Rack(_) | Written::Mask, false) => written.ty(),
+            (Written::Scalar(elem), false) => {
+                let error = Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
+                out.push(error.help(format!("write `<{name}: {elem}>`, or `{name}: {elem}s` for a rack")));
+                written.ty()
+            }
+            (_, true) => {
+                let error = Diagnostic::error(Code::MarkedRack, span, format!("`{name}` is no uniform but carries a mark"));
+                out.push(error.help("remove the angle brackets, or make the type a scalar"));
+                written.ty()
+            }
+            (Written::Array(..), false) => {
+                out.push(Diagnostic::error(Code::InvalidType, span, "an array cannot be a parameter of a scratch"));
+                None
+            }
+        }
+    }
+
+    /// The type as written; reports and refuses what vector code cannot hold.
+    pub fn written(&self, ty: TypeId, out: &mut Vec<Diagnostic>) -> Option<Written> {
+        let written = &self.file.types[ty];
+        let feature = match &written.kind {
+            TypeKind::Scalar(elem @ (Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool)) => return Some(Written::Scalar(*elem)),
+            TypeKind::Rack(elem @ (Elem::F32 | Elem::I32 | Elem::U32)) => return Some(Written::Rack(*elem)),
+            TypeKind::Mask => return Some(Written::Mask),
+            TypeKind::Array { count, element } => return Some(Written::Array(*element, *count)),
+            TypeKind::Rack(Elem::Bool) => {
+                let error = Diagnostic::error(Code::InvalidType, written.span, "there are no racks of `bool`");
+                out.push(error.help("one Boolean per lane is a `mask`"));
+                return None;
+            }
+            TypeKind::Error => return None,
+            TypeKind::Scalar(_) => Feature::OtherUniforms,
+            TypeKind::Rack(_) => Feature::OtherRacks,
+            TypeKind::View(_) => Feature::GeneralRuns,
+            TypeKind::Stack(_) => Feature::Packs,
+            TypeKind::Named(_) => Feature::Records,
+            TypeKind::Ptr { .. } | TypeKind::Function { .. } | TypeKind::Unit => Feature::Slow,
+        };
+        out.push(not_available(feature, self.profile, written.span));
+        None
+    }
+
+    fn constant(&self, ty: TypeId, value: ExprId, out: &mut Vec<Diagnostic>) -> Option<(u64, Elem)> {
+        let TypeKind::Scalar(elem) = self.file.types[ty].kind else {
+            let error = Diagnostic::error(Code::InvalidType, self.file.types[ty].span, "a constant has a scalar type");
+            out.push(error);
+            return None;
+        };
+        let expr = &self.file.exprs[value];
+        match &expr.kind {
+            ExprKind::Number(number) => match literals::bits(number, elem, expr.span) {
+                Ok(bits) => Some((bits, elem)),
+                Err(error) => {
+                    out.push(*error);
+                    None
+                }
+            },
+            ExprKind::Bool(value) if elem == Elem::Bool => Some((u64::from(*value), elem)),
+            ExprKind::Bool(_) => {
+                out.push(Diagnostic::error(Code::TypeMismatch, expr.span, format!("expected {elem}, found bool")));
+                None
+            }
+            ExprKind::Error => None,
+            _ => {
+                out.push(not_available(Feature::ComputedConstants, self.profile, expr.span));
+                None
+            }
+        }
+    }
+}
+
+fn unavailable(kind: &DefKind, file: &File) -> Feature {
+    match kind {
+        DefKind::Rake(_) => Feature::Rakes,
+        DefKind::Tine { .. } => Feature::Tines,
+        DefKind::Pack { .. } => Feature::Packs,
+        DefKind::Run(function) => {
+            let stack = function.result.is_some_and(|ty| matches!(file.types[ty].kind, TypeKind::Stack(_)));
+            if stack { Feature::StackRuns } else { Feature::GeneralRuns }
+        }
+        DefKind::Record { .. } | DefKind::Union { .. } => Feature::Records,
+        DefKind::State { .. } => Feature::State,
+        DefKind::Embed { .. } => Feature::Embed,
+        DefKind::ExternSlow { .. } => Feature::Externs,
+        DefKind::Slow(_) | DefKind::Scratch(_) | DefKind::Const { .. } => Feature::Slow,
+    }
+}
