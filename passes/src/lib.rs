@@ -1,3 +1,5 @@
 //! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
 
+pub mod resolve;
 pub mod select;
+pub mod typecheck;

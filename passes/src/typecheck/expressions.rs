@@ -246,21 +246,18 @@ impl Body<'_, '_> {
 
     /// Several expressions of one element, the literals among them typed by the others or by the hint.
     pub fn group(&mut self, exprs: &[ExprId], hint: Option<Elem>) -> Vec<Checked> {
-        let look = |body: &Self, expr: &ExprId| body.decls.flexible.look(*expr) != Look::Typed;
+        let waits: Vec<bool> = exprs.iter().map(|&expr| self.decls.flexible.look(expr) != Look::Typed).collect();
         let mut out: Vec<Checked> = vec![None; exprs.len()];
         let mut elem = None;
-        let mut typed = false;
-        for (slot, expr) in out.iter_mut().zip(exprs).filter(|(_, expr)| !look(self, expr)) {
-            *slot = self.expr(*expr, elem.or(hint));
-            elem = elem.or(slot.map(|value| self.ty(value).elem()));
-            typed = true;
+        for index in (0..exprs.len()).filter(|&index| !waits[index]) {
+            out[index] = self.expr(exprs[index], elem.or(hint));
+            elem = elem.or(out[index].map(|value| self.ty(value).elem()));
         }
-        let alone = hint.or_else(|| literals::default(self.decls.flexible.all(exprs.iter().copied())));
-        let elem = if typed { elem } else { alone };
-        if elem.is_some() {
-            for (slot, expr) in out.iter_mut().zip(exprs).filter(|(_, expr)| look(self, expr)) {
-                *slot = self.expr(*expr, elem);
-            }
+        if waits.iter().all(|&waits| waits) {
+            elem = hint.or_else(|| literals::default(self.decls.flexible.all(exprs.iter().copied())));
+        }
+        for index in (0..exprs.len()).filter(|&index| waits[index] && elem.is_some()) {
+            out[index] = self.expr(exprs[index], elem);
         }
         out
     }

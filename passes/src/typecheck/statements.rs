@@ -158,7 +158,7 @@ impl Body<'_, '_> {
         let annotation = self.annotation(ty);
         let written = annotation.ok().flatten();
         let (declared, count) = match written {
-            Some(Written::Array(element, count)) => (self.element(element), self.count(count)),
+            Some(Written::Array(element, count)) => (self.element_type(element), self.count(count)),
             other => (other.and_then(Written::ty), None),
         };
         let array = matches!(written, Some(Written::Array(..)));
@@ -184,7 +184,7 @@ impl Body<'_, '_> {
         Some(Binding { local, value: checked? })
     }
 
-    fn element(&mut self, ty: TypeId) -> Option<Ty> {
+    fn element_type(&mut self, ty: TypeId) -> Option<Ty> {
         let written = self.decls.written(ty, self.diagnostics);
         self.failed |= written.is_none();
         if let Some(Written::Array(..)) = written {
