@@ -8,6 +8,12 @@
 //! `else if` is one [`StmtKind::If`] with several arms; consecutive fused bindings at one level are one
 //! [`StmtKind::Region`].
 
+mod dump;
+mod print;
+
+pub use dump::dump;
+pub use print::{print, print_expr, print_type};
+
 use la_arena::{Arena, Idx};
 use smol_str::SmolStr;
 
@@ -45,8 +51,8 @@ pub struct Comment {
     pub span: Span,
     /// Its text, delimiters included.
     pub text: SmolStr,
-    /// Whether it follows a token on its line.
-    pub trailing: bool,
+    /// The end of the token that it follows on its line; `None` when it comes first.
+    pub follows: Option<u32>,
 }
 
 /// A name and where it stands.

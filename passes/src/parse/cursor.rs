@@ -168,7 +168,10 @@ impl<'a> Parser<'a> {
     /// How messages name a token: by its text where it has a short one.
     pub fn describe(&self, token: Token) -> String {
         let text = self.text(token);
-        let shown = matches!(token.kind, TokenKind::Ident | TokenKind::TypeName | TokenKind::Tine | TokenKind::Int | TokenKind::Float);
+        let shown = matches!(
+            token.kind,
+            TokenKind::Ident | TokenKind::TypeName | TokenKind::Tine | TokenKind::Int | TokenKind::Float
+        );
         if shown && text.len() <= 40 { format!("`{text}`") } else { token.kind.to_string() }
     }
 
@@ -180,7 +183,9 @@ impl<'a> Parser<'a> {
             TokenKind::Keyword(_) | TokenKind::Primitive(..) => {
                 self.failed |= token.silent;
                 let message = format!("`{}` is a reserved word and cannot be {what}", self.text(token));
-                self.report(Diagnostic::error(Code::ReservedWord, self.span(token), message).help("choose another name"));
+                self.report(
+                    Diagnostic::error(Code::ReservedWord, self.span(token), message).help("choose another name"),
+                );
                 return self.take_name();
             }
             TokenKind::TypeName => {
@@ -270,9 +275,9 @@ impl<'a> Parser<'a> {
                 TokenKind::Sign(Sign::Semicolon) if depth == 0 && self.slow_depth > 0 => return,
                 TokenKind::Indent => depth += 1,
                 TokenKind::Sign(sign) if sign.closer().is_some() => depth += 1,
-                TokenKind::Sign(sign) if sign.is_closer() && depth == 0 => return,
+                TokenKind::Sign(Sign::RBrace) if depth == 0 && self.slow_depth > 0 => return,
                 TokenKind::Dedent if depth == 0 => return,
-                TokenKind::Sign(sign) if sign.is_closer() => depth -= 1,
+                TokenKind::Sign(sign) if sign.is_closer() => depth = depth.saturating_sub(1),
                 TokenKind::Dedent => {
                     depth -= 1;
                     if depth == 0 && self.nth(1).kind != TokenKind::Keyword(Keyword::Else) {

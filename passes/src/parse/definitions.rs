@@ -43,8 +43,10 @@ impl Parser<'_> {
     fn no_definition(&mut self) {
         let help = match self.kind() {
             TokenKind::Keyword(Keyword::Let) => "a constant of the whole file is `const name: T = value`",
-            _ => "definitions start with `scratch`, `rake`, `tine`, `run`, `pack`, `slow`, `extern slow`, `record`, \
-                  `union`, `state`, `embed` or `const`",
+            _ => {
+                "definitions start with `scratch`, `rake`, `tine`, `run`, `pack`, `slow`, `extern slow`, `record`, \
+                  `union`, `state`, `embed` or `const`"
+            }
         };
         self.expected_with(Code::ExpectedDefinition, "a definition", Some(help));
         self.skip_statement();
@@ -59,8 +61,8 @@ impl Parser<'_> {
             Keyword::Extern => self.extern_slow(),
             Keyword::TineWord => self.global_tine(),
             Keyword::Pack => self.pack(),
-            Keyword::Record => self.record(false),
-            Keyword::Union => self.record(true),
+            Keyword::Record => self.aggregate(false),
+            Keyword::Union => self.aggregate(true),
             Keyword::State => self.state(),
             Keyword::Embed => {
                 let name = self.name("the embedded file's name");
@@ -120,7 +122,7 @@ impl Parser<'_> {
         (name, DefKind::Pack { groups: self.field_groups() })
     }
 
-    fn record(&mut self, union: bool) -> (Name, DefKind) {
+    fn aggregate(&mut self, union: bool) -> (Name, DefKind) {
         let name = self.type_name(if union { "a union's name" } else { "a record's name" });
         let header = self.eat_keyword(Keyword::From).then(|| self.string("the C header in quotes"));
         if header.is_none() && !self.failed {
@@ -177,7 +179,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect_sign(Sign::RBrace, "or `;` after the fields");
+        self.close_list(Sign::RBrace, "or `;` after the fields");
         groups
     }
 
@@ -193,7 +195,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect_sign(Sign::RParen, "or `,` after a parameter");
+        self.close_list(Sign::RParen, "or `,` after a parameter");
         params
     }
 

@@ -230,7 +230,9 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::If) => Some("put the inner `if` in parentheses"),
             TokenKind::Keyword(word) if word.starts_definition() => Some("definitions start at the left margin"),
             TokenKind::Sign(Sign::Dot) => Some("a float starts with a digit: `0.5`"),
-            TokenKind::Sign(Sign::Eq | Sign::Lt | Sign::Gt) => Some("the comparisons are `=`, `!=`, `<`, `<=`, `>` and `>=`"),
+            TokenKind::Sign(Sign::Eq | Sign::Lt | Sign::Gt) => {
+                Some("the comparisons are `=`, `!=`, `<`, `<=`, `>` and `>=`")
+            }
             TokenKind::Sign(Sign::Le) => Some("`<` opens a mark here; `<=` compares, between two operands"),
             TokenKind::Underscore => Some("`_` is only the default arm of a sweep"),
             _ => None,
@@ -261,7 +263,7 @@ impl Parser<'_> {
         let start = self.bump().start;
         let ty = self.eat_sign(Sign::LParen).then(|| {
             let ty = self.ty();
-            self.expect_sign(Sign::RParen, "after the rack type");
+            self.close_list(Sign::RParen, "after the rack type");
             ty
         });
         let span = self.span_from(start);
@@ -423,11 +425,7 @@ impl Parser<'_> {
         self.body_depth -= 1;
         self.slow_depth -= 1;
         self.failed = outer;
-        if self.kind() == TokenKind::Dedent {
-            self.close_list(Sign::RBrace, "at the end of the slow block");
-        } else {
-            self.expect_sign(Sign::RBrace, "at the end of the slow block");
-        }
+        self.close_list(Sign::RBrace, "at the end of the slow block");
         let last = body.stmts.last().map(|&stmt| &self.file.stmts[stmt].kind);
         let has_value = !semicolon && matches!(last, Some(rake_ir::surface::StmtKind::Expr(_)));
         ExprKind::Slow { body, has_value }

@@ -21,13 +21,16 @@ use super::token::{Keyword, Sign, Token, TokenKind};
 /// Inserts the layout tokens; the last token is `Eof`.
 pub fn layout(file: FileId, end: u32, lexed: &Lexed, sink: &mut Sink) -> Vec<Token> {
     let tokens = Vec::with_capacity(lexed.tokens.len() + lexed.tokens.len() / 4 + 2);
-    let mut layout = Layout { file, lexed, sink, tokens, contexts: Vec::new(), indents: vec![Indent::margin()], line: (0, 0) };
+    let mut layout =
+        Layout { file, lexed, sink, tokens, contexts: Vec::new(), indents: vec![Indent::margin()], line: (0, 0) };
     for index in 0..lexed.tokens.len() {
         layout.step(index);
     }
     layout.finish(end);
     layout.tokens
 }
+
+const ALIGNS_WITH_NOTHING: &str = "this line aligns with no open body";
 
 /// An open bracket.
 struct Context {
@@ -71,7 +74,8 @@ impl Layout<'_> {
             self.line = (raw.start, indentation);
         }
         let before = self.tokens.len();
-        let abandoned = raw.indentation == Some(0) && !self.contexts.is_empty() && starts_definition(&self.lexed.tokens[index..]);
+        let abandoned =
+            raw.indentation == Some(0) && !self.contexts.is_empty() && starts_definition(&self.lexed.tokens, index);
         if abandoned {
             self.close_all(raw.start);
         }
@@ -147,10 +151,16 @@ impl Layout<'_> {
 
     fn dedent(&mut self, column: u32, token: &Token) {
         while self.indents.len() - 1 > self.margin() && self.top() > column {
+            let outer = self.indents[self.indents.len() - 2].column;
+            if outer < column {
+                // Between two bodies: taken for a line of the inner one, from which the next lines follow.
+                self.misplaced(column, token, ALIGNS_WITH_NOTHING);
+                return;
+            }
             self.pop_indent(token.start);
         }
         if self.top() != column {
-            self.misplaced(column, token, "this line aligns with no open body");
+            self.misplaced(column, token, ALIGNS_WITH_NOTHING);
         }
     }
 
@@ -163,9 +173,8 @@ impl Layout<'_> {
     /// Reports a line's indentation and takes it as it is.
     fn misplaced(&mut self, column: u32, token: &Token, message: &str) {
         if self.top() > column {
-            // Left of a slow block's margin.
-            if let Some(margin) = self.indents.last_mut() {
-                margin.column = column;
+            if let Some(top) = self.indents.last_mut() {
+                top.column = column;
             }
         } else {
             self.indents.push(Indent { column, real: false });
@@ -271,16 +280,16 @@ impl Layout<'_> {
     }
 }
 
-/// Whether tokens at the left margin can only be a definition, even where a bracket is open.
-fn starts_definition(tokens: &[RawToken]) -> bool {
-    let TokenKind::Keyword(word) = tokens[0].kind else { return false };
-    let next = tokens.get(1).map(|token| token.kind);
-    let named = matches!(next, Some(TokenKind::Ident | TokenKind::TypeName));
+/// Whether the token at the left margin can only start a definition, even where a bracket is open.
+fn starts_definition(tokens: &[RawToken], index: usize) -> bool {
+    let TokenKind::Keyword(word) = tokens[index].kind else { return false };
+    let next = tokens.get(index + 1).map(|token| token.kind);
+    let previous = index.checked_sub(1).map(|index| tokens[index].kind);
     match word {
         Keyword::Extern => next == Some(TokenKind::Keyword(Keyword::Slow)),
         Keyword::TineWord => next == Some(TokenKind::Tine),
-        // `ptr` and `const T` may be split over two lines.
-        Keyword::Const => named && tokens.get(2).map(|token| token.kind) == Some(TokenKind::Sign(Sign::Colon)),
-        word => word.starts_definition() && named,
+        // `ptr const T` over two lines.
+        Keyword::Const if previous == Some(TokenKind::Keyword(Keyword::Ptr)) => false,
+        word => word.starts_definition() && matches!(next, Some(TokenKind::Ident | TokenKind::TypeName)),
     }
 }

@@ -168,10 +168,15 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn push_comment(&mut self, start: usize, trailing: bool) {
+    /// The end of the last token, if it stands on the current line.
+    fn follows(&self) -> Option<u32> {
+        self.out.tokens.last().filter(|_| self.line_has_token).map(|token| token.end)
+    }
+
+    fn push_comment(&mut self, start: usize, follows: Option<u32>) {
         let text = self.text[start..self.at].into();
         let span = self.span(start, self.at);
-        self.out.comments.push(Comment { span, text, trailing });
+        self.out.comments.push(Comment { span, text, follows });
     }
 
     fn line_comment(&mut self) {
@@ -183,7 +188,8 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
-        self.push_comment(start, self.line_has_token);
+        let follows = self.follows();
+        self.push_comment(start, follows);
     }
 
     fn nul(&mut self) {
@@ -192,7 +198,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn block_comment(&mut self) {
-        let (start, trailing) = (self.at, self.line_has_token);
+        let (start, follows) = (self.at, self.follows());
         let mut depth = 0usize;
         while self.at < self.bytes.len() {
             match (self.bytes[self.at], self.byte(1)) {
@@ -208,7 +214,7 @@ impl<'a> Lexer<'a> {
                     depth -= 1;
                     self.at += 2;
                     if depth == 0 {
-                        self.push_comment(start, trailing);
+                        self.push_comment(start, follows);
                         return;
                     }
                 }
@@ -225,7 +231,7 @@ impl<'a> Lexer<'a> {
                 _ => self.at += 1,
             }
         }
-        self.push_comment(start, trailing);
+        self.push_comment(start, follows);
         self.out.unclosed = true;
         self.out.open_at_end = true;
         let help = "close it with `*)`; block comments nest";
@@ -410,7 +416,9 @@ impl<'a> Lexer<'a> {
             '\0' => ("a NUL byte cannot stand in a source file".to_string(), None),
             '\u{feff}' => ("a byte-order mark can only start a file".to_string(), None),
             other if other.is_ascii_graphic() => (format!("`{other}` cannot stand here"), None),
-            other if other.is_ascii() => (format!("the control character U+{:04X} cannot stand here", other as u32), None),
+            other if other.is_ascii() => {
+                (format!("the control character U+{:04X} cannot stand here", other as u32), None)
+            }
             other => (
                 format!("`{}` (U+{:04X}) cannot stand here", other.escape_debug(), other as u32),
                 Some("outside comments and strings only ASCII may stand"),

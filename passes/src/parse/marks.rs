@@ -61,7 +61,10 @@ impl Parser<'_> {
             } else if self.eat_sign(Sign::LBracket) {
                 let unchecked = self.eat_keyword(Keyword::Unchecked);
                 let index = self.mark_index();
-                self.expect_sign(Sign::RBracket, "after the index; names and integers joined by `+` and `-` stand in it");
+                self.close_list(
+                    Sign::RBracket,
+                    "after the index; names and integers joined by `+` and `-` stand in it",
+                );
                 let span = self.span_from(start);
                 base = self.expr_node(span, ExprKind::Index { base, index, unchecked, bound: None });
             } else {

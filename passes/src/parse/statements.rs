@@ -145,9 +145,10 @@ impl Parser<'_> {
 
     fn end_help(&self) -> Option<&'static str> {
         match self.kind() {
-            TokenKind::Sign(Sign::Semicolon) => Some("each statement has its own line; `;` separates them only in `slow { }`"),
+            TokenKind::Sign(Sign::Semicolon) => {
+                Some("each statement has its own line; `;` separates them only in `slow { }`")
+            }
             TokenKind::Sign(Sign::LParen) => Some("only names are called; bind the function to a name first"),
-            TokenKind::Sign(Sign::Eq) => Some("write `let name = e` for a value, `name := e` for a location, `name <- e` to assign"),
             TokenKind::Sign(Sign::Becomes) => Some("a new location is `name := e` or `name: T := e`"),
             TokenKind::Keyword(Keyword::Else) => Some("`else` belongs to an `if`: `if c then a else b`"),
             _ => None,

@@ -169,10 +169,7 @@ impl Keyword {
     /// Whether the word can start a definition.
     pub fn starts_definition(self) -> bool {
         use Keyword::*;
-        matches!(
-            self,
-            Scratch | Rake | TineWord | Run | Pack | Slow | Extern | Record | Union | State | Embed | Const
-        )
+        matches!(self, Scratch | Rake | TineWord | Run | Pack | Slow | Extern | Record | Union | State | Embed | Const)
     }
 }
 

@@ -22,7 +22,8 @@ impl Parser<'_> {
         } else {
             TypeKind::Error
         };
-        let span = if matches!(kind, TypeKind::Error) { self.span(self.peek()).at_start() } else { self.span_from(start) };
+        let span =
+            if matches!(kind, TypeKind::Error) { self.span(self.peek()).at_start() } else { self.span_from(start) };
         self.file.types.alloc(Type { span, kind })
     }
 
@@ -78,7 +79,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        self.expect_sign(Sign::RParen, "after a callback's parameter types");
+        self.close_list(Sign::RParen, "after a callback's parameter types");
         self.expect_sign(Sign::Arrow, "before a callback's result; `-> ()` for none");
         TypeKind::Function { params, result: self.ty_or_unit(true) }
     }
@@ -89,7 +90,7 @@ impl Parser<'_> {
             return TypeKind::View(self.ty());
         }
         let count = self.expr();
-        self.expect_sign(Sign::RBracket, "after an array's count");
+        self.close_list(Sign::RBracket, "after an array's count");
         TypeKind::Array { count, element: self.ty() }
     }
 
