@@ -1,5 +1,6 @@
 //! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
 
+pub mod parse;
 pub mod resolve;
 pub mod select;
 pub mod typecheck;
