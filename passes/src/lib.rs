@@ -1,6 +1,9 @@
 //! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
 
+pub mod desugar;
+pub mod inline;
 pub mod parse;
 pub mod resolve;
 pub mod select;
 pub mod typecheck;
+pub mod unroll;

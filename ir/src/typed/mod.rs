@@ -11,12 +11,14 @@ mod check;
 mod fold;
 mod lift;
 mod print;
+mod renumber;
 mod walk;
 
 pub use check::check;
 pub use fold::{fold_int, integer};
 pub use lift::{broadcasts, lift};
 pub use print::print;
+pub use renumber::Renumber;
 pub use walk::Event;
 
 use crate::lane::FuseLevel;

@@ -1,0 +1,66 @@
+//! Copies of expressions and statements under other ids, for passes that duplicate bodies.
+
+use super::{Binding, Expr, ExprId, ExprKind, LocalId, Repeat, Stmt};
+
+/// New ids for old ones.
+pub struct Renumber<E, L> {
+    /// Of expressions.
+    pub expr: E,
+    /// Of locals.
+    pub local: L,
+}
+
+impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
+    /// The expression with its operands renumbered.
+    pub fn expr(&self, expr: &Expr) -> Expr {
+        let kind = match &expr.kind {
+            ExprKind::Const(bits) => ExprKind::Const(*bits),
+            ExprKind::Read(local) => ExprKind::Read((self.local)(*local)),
+            ExprKind::Element { array, index } => {
+                ExprKind::Element { array: (self.local)(*array), index: (self.expr)(*index) }
+            }
+            ExprKind::Op { op, imm, args } => {
+                ExprKind::Op { op: *op, imm: imm.clone(), args: args.iter().map(|&arg| (self.expr)(arg)).collect() }
+            }
+            ExprKind::If { condition, then, otherwise } => ExprKind::If {
+                condition: (self.expr)(*condition),
+                then: (self.expr)(*then),
+                otherwise: (self.expr)(*otherwise),
+            },
+            ExprKind::Call { callee, args } => {
+                ExprKind::Call { callee: *callee, args: args.iter().map(|&arg| (self.expr)(arg)).collect() }
+            }
+            ExprKind::Block { body, result } => {
+                ExprKind::Block { body: self.stmts(body), result: (self.expr)(*result) }
+            }
+        };
+        Expr { kind, ty: expr.ty, span: expr.span }
+    }
+
+    /// The statements with everything in them renumbered.
+    pub fn stmts(&self, stmts: &[Stmt]) -> Vec<Stmt> {
+        stmts.iter().map(|stmt| self.stmt(stmt)).collect()
+    }
+
+    fn stmt(&self, stmt: &Stmt) -> Stmt {
+        match stmt {
+            Stmt::Let(binding) => Stmt::Let(self.binding(binding)),
+            Stmt::Region(stages) => Stmt::Region(stages.iter().map(|stage| self.binding(stage)).collect()),
+            Stmt::Location(binding) => Stmt::Location(self.binding(binding)),
+            Stmt::Assign { local, element, value } => Stmt::Assign {
+                local: (self.local)(*local),
+                element: element.map(&self.expr),
+                value: (self.expr)(*value),
+            },
+            Stmt::Repeat(repeat) => Stmt::Repeat(Repeat {
+                index: (self.local)(repeat.index),
+                body: self.stmts(&repeat.body),
+                ..*repeat
+            }),
+        }
+    }
+
+    fn binding(&self, binding: &Binding) -> Binding {
+        Binding { local: (self.local)(binding.local), value: (self.expr)(binding.value) }
+    }
+}

@@ -1,0 +1,238 @@
+//! desugar: `typed` → `desugared`. Broadcasts become `splat`s, mutable locations the values they hold.
+//!
+//! ```text
+//! scratch f(x: f32s, k: <f32>) -> f32s:        scratch f(x: f32s, k: <f32>) -> f32s:
+//!   acc: f32s := x                               let acc: f32s = x
+//!   acc <- acc * <k>                       →     let acc.2: f32s = acc * splat(<k>)
+//!   acc                                          acc.2
+//! ```
+//!
+//! Runs after `inline` and `unroll`. Each assignment binds a new local; an array of racks is one local per element, its
+//! indices known by now. A uniform constant that meets a rack becomes a constant rack. One walk in order of evaluation.
+
+use la_arena::{Arena, ArenaMap};
+use rake_ir::desugared::{Binding, Expr, ExprId, ExprKind, Function, Local, LocalId, Program, Stmt};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::ops::{Imm, Op};
+use rake_ir::span::Span;
+use rake_ir::typed::{self, Event, LocalKind, fold_int, integer, lift};
+use rake_ir::types::Ty;
+use smallvec::smallvec;
+
+/// Rewrites every function.
+///
+/// # Errors
+/// Elements of arrays that do not exist.
+pub fn run(program: typed::Program) -> Result<Program, Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    let functions: Vec<Function> = program.functions.iter().map(|function| desugar(function, &mut errors)).collect();
+    let typed::Program { profile, fuse, .. } = program;
+    if errors.is_empty() { Ok(Program { profile, fuse, functions }) } else { Err(errors) }
+}
+
+/// What a typed local is at this point of the walk.
+enum Current {
+    One(LocalId),
+    /// An array's elements.
+    Many(Vec<LocalId>),
+}
+
+struct Desugar<'a> {
+    function: &'a typed::Function,
+    locals: Arena<Local>,
+    exprs: Arena<Expr>,
+    /// New ids of the expressions visited.
+    map: ArenaMap<typed::ExprId, ExprId>,
+    current: ArenaMap<typed::LocalId, Current>,
+    /// The statements of the blocks around the walk's place, the innermost last.
+    blocks: Vec<Vec<Stmt>>,
+    /// The stages of the region at the walk's place.
+    region: Vec<Binding>,
+    errors: &'a mut Vec<Diagnostic>,
+}
+
+fn desugar(function: &typed::Function, errors: &mut Vec<Diagnostic>) -> Function {
+    let mut this = Desugar {
+        function,
+        locals: Arena::new(),
+        exprs: Arena::with_capacity(function.exprs.len()),
+        map: ArenaMap::default(),
+        current: ArenaMap::default(),
+        blocks: vec![Vec::new()],
+        region: Vec::new(),
+        errors,
+    };
+    let params = function.params.iter().map(|&param| this.bind(param)).collect();
+    function.walk(|event| this.event(event));
+    let result = this.exprs_result();
+    let body = this.blocks.pop().unwrap_or_default();
+    let (name, span) = (function.name.clone(), function.span);
+    Function { name, span, params, locals: this.locals, exprs: this.exprs, body, result }
+}
+
+impl Desugar<'_> {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Expr(id) => self.expr(id),
+            Event::Block(_) => self.blocks.push(Vec::new()),
+            Event::Stmt(stmt) => self.stmt(stmt),
+            Event::RegionStart => self.region = Vec::new(),
+            Event::Stage(stage) => {
+                let value = self.value(stage.value, self.function.locals[stage.local].ty);
+                let local = self.bind(stage.local);
+                self.region.push(Binding { local, value });
+            }
+            Event::RegionEnd => {
+                let stages = std::mem::take(&mut self.region);
+                self.push(Stmt::Region(stages));
+            }
+            Event::Then(_) | Event::Otherwise(_) | Event::RepeatStart(_) | Event::RepeatEnd(_) => {}
+        }
+    }
+
+    fn push(&mut self, stmt: Stmt) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.push(stmt);
+        }
+    }
+
+    /// A new local for a typed one, which it is from here on.
+    fn bind(&mut self, local: typed::LocalId) -> LocalId {
+        let new = self.fresh(local);
+        self.current.insert(local, Current::One(new));
+        new
+    }
+
+    fn fresh(&mut self, local: typed::LocalId) -> LocalId {
+        let typed::Local { name, ty, span, .. } = &self.function.locals[local];
+        self.locals.alloc(Local { name: name.clone(), ty: *ty, span: *span })
+    }
+
+    /// A visited expression, broadcast to the type that its place asks for.
+    fn value(&mut self, id: typed::ExprId, ty: Ty) -> ExprId {
+        let new = self.map[id];
+        let expr = &mut self.exprs[new];
+        if expr.ty == ty {
+            return new;
+        }
+        if let ExprKind::Const(_) = expr.kind {
+            expr.ty = ty;
+            return new;
+        }
+        let span = expr.span;
+        self.exprs.alloc(Expr { kind: ExprKind::Op { op: Op::Splat, imm: Imm::None, args: smallvec![new] }, ty, span })
+    }
+
+    fn exprs_result(&mut self) -> ExprId {
+        self.value(self.function.result, self.function.ty)
+    }
+
+    fn expr(&mut self, id: typed::ExprId) {
+        let function = self.function;
+        let typed::Expr { kind, ty, span } = &function.exprs[id];
+        let types = |args: &[typed::ExprId]| args.iter().map(|&arg| function.exprs[arg].ty).collect::<Vec<Ty>>();
+        let kind = match kind {
+            typed::ExprKind::Const(bits) => ExprKind::Const(*bits),
+            typed::ExprKind::Read(local) => self.read(*local, 0, *span),
+            typed::ExprKind::Element { array, index } => {
+                let index = self.index(*array, *index);
+                self.read(*array, index, *span)
+            }
+            typed::ExprKind::Op { op, imm, args } => {
+                let lifted = lift(*op, &types(args));
+                let args = args.iter().zip(&lifted).map(|(&arg, &ty)| self.value(arg, ty)).collect();
+                ExprKind::Op { op: *op, imm: imm.clone(), args }
+            }
+            typed::ExprKind::If { condition, then, otherwise } => {
+                let lifted = lift(Op::If, &types(&[*condition, *then, *otherwise]));
+                ExprKind::If {
+                    condition: self.value(*condition, lifted[0]),
+                    then: self.value(*then, lifted[1]),
+                    otherwise: self.value(*otherwise, lifted[2]),
+                }
+            }
+            typed::ExprKind::Block { result, .. } => {
+                let result = self.value(*result, *ty);
+                ExprKind::Block { body: self.blocks.pop().unwrap_or_default(), result }
+            }
+            typed::ExprKind::Call { .. } => {
+                self.errors.push(Diagnostic::error(Code::Internal, *span, "a call reached `desugar`"));
+                ExprKind::Const(0)
+            }
+        };
+        let new = self.exprs.alloc(Expr { kind, ty: *ty, span: *span });
+        self.map.insert(id, new);
+    }
+
+    fn read(&mut self, local: typed::LocalId, index: usize, span: Span) -> ExprKind {
+        match self.current.get(local) {
+            Some(Current::One(local)) => ExprKind::Read(*local),
+            Some(Current::Many(elements)) if index < elements.len() => ExprKind::Read(elements[index]),
+            Some(Current::Many(_)) => ExprKind::Const(0),
+            None => {
+                let message = format!("`{}` is read before it is bound", self.function.locals[local].name);
+                self.errors.push(Diagnostic::error(Code::Internal, span, message));
+                ExprKind::Const(0)
+            }
+        }
+    }
+
+    /// The element that an index means; reports one that does not exist.
+    fn index(&mut self, array: typed::LocalId, index: typed::ExprId) -> usize {
+        let typed::Local { name, kind, .. } = &self.function.locals[array];
+        let LocalKind::Array(count) = *kind else { return 0 };
+        let typed::Expr { ty, span, .. } = &self.function.exprs[index];
+        let Some(bits) = fold_int(&self.function.exprs, index, &|_| None) else {
+            self.errors.push(Diagnostic::error(Code::NotConstant, *span, "this index is not known when compiled"));
+            return 0;
+        };
+        let value = integer(bits, ty.elem());
+        if !(0..i128::from(count)).contains(&value) {
+            let message = format!("`{name}` has {count} elements and no element {value}");
+            let error = Diagnostic::error(Code::IndexOutOfRange, *span, message);
+            if !self.errors.contains(&error) {
+                self.errors.push(error);
+            }
+            return 0;
+        }
+        value as usize
+    }
+
+    fn stmt(&mut self, stmt: &typed::Stmt) {
+        match stmt {
+            typed::Stmt::Let(binding) => self.let_one(binding.local, binding.value),
+            typed::Stmt::Location(binding) => {
+                self.let_one(binding.local, binding.value);
+                if let LocalKind::Array(count) = self.function.locals[binding.local].kind
+                    && let Some(Current::One(first)) = self.current.get(binding.local)
+                {
+                    let elements = vec![*first; count as usize];
+                    self.current.insert(binding.local, Current::Many(elements));
+                }
+            }
+            typed::Stmt::Assign { local, element: None, value } => self.let_one(*local, *value),
+            typed::Stmt::Assign { local, element: Some(element), value } => {
+                let index = self.index(*local, *element);
+                let value = self.value(*value, self.function.locals[*local].ty);
+                let new = self.fresh(*local);
+                if let Some(Current::Many(elements)) = self.current.get_mut(*local)
+                    && let Some(slot) = elements.get_mut(index)
+                {
+                    *slot = new;
+                }
+                self.push(Stmt::Let(Binding { local: new, value }));
+            }
+            typed::Stmt::Region(_) | typed::Stmt::Repeat(_) => {}
+        }
+    }
+
+    fn let_one(&mut self, local: typed::LocalId, value: typed::ExprId) {
+        let value = self.value(value, self.function.locals[local].ty);
+        let local = self.bind(local);
+        self.push(Stmt::Let(Binding { local, value }));
+    }
+}
+
+#[cfg(test)]
+#[path = "desugar_tests.rs"]
+mod tests;
