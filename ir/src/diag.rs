@@ -298,6 +298,12 @@ codes! {
          because it never takes arguments on the stack.";
 
     // 04xx: masks, coverage and moves
+    UnderMask = "R0401", "an operation that cannot stand under a mask",
+        "Reductions, scans, `bitmask`, `all` and `any` combine every lane, so they cannot stand where only some lanes are \
+         computed: in a branch of a conditional, a through body, a stack run's traversal. Bind the result with `let` before.";
+    PartialLanes = "R0402", "lanes moved out of a partial value",
+        "An operation that moves lanes reads lanes of its operand that the branch around it does not compute. Bind the operand \
+         with `let` before the branch.";
 
     // 05xx: inlining, unrolling and lowering
 
