@@ -6,11 +6,13 @@
 //! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's lane
 //! width that stands before it; every operation's types follow [`Op::infer`](crate::ops::Op::infer).
 
+mod benign;
 mod check;
 mod eval;
 mod text;
 
-pub use check::{Checker, check, check_sanitised, needs_benign};
+pub use benign::{benign_bits, needs_benign, raises_nothing};
+pub use check::{Checker, check, check_sanitised};
 pub use eval::{EvalError, Evaluation, eval, eval_function};
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 

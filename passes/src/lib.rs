@@ -4,6 +4,7 @@ pub mod desugar;
 pub mod inline;
 pub mod parse;
 pub mod resolve;
+pub mod resolve_tines;
 pub mod select;
 pub mod typecheck;
 pub mod unroll;

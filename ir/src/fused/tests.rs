@@ -97,3 +97,26 @@ fn the_chosen_graph_is_what_evaluates() {
     let square = Lanes::f32s(&[-(0.1f32 * 0.1f32); 8]);
     assert_eq!(eval(&program, "advance", &[square, tenth]), Ok(Lanes::f32s(&[-4.0978193e-10; 8])));
 }
+
+#[test]
+fn benign_operands_are_asked_for_under_masks() {
+    let body = |lines: &str| {
+        let text = format!(
+            "rake fused 1\nprofile x86-sse2\nfuse full\nscratch f(x: f32s, m: mask, n: mask) -> f32s {{\n%0 : f32s = param 0\n\
+             %1 : mask = param 1\n%2 : mask = param 2\n%3 : f32s = const 1.0\n%4 : f32s = const 0.0\n{lines}\nreturn %0\n}}"
+        );
+        let program = read(&text).unwrap_or_else(|faults| panic!("{faults:#?}"));
+        assert_eq!(check(&program), Ok(()));
+        check_sanitised(&program).err().unwrap_or_default()
+    };
+    let fault = |op| [format!("f: %6: `{op}` may raise a flag in lanes where it is not computed")];
+    let none: [String; 0] = [];
+    assert_eq!(body("%5 : f32s = select %1, %0, %3\n%6 : f32s = sqrt %5 if %1"), none);
+    assert_eq!(body("%5 : f32s = select %1, %0, %3\n%6 : f32s = div %4, %5 if %1"), none);
+    assert_eq!(body("%5 : f32s = neg %0\n%6 : f32s = neg %5 if %1"), none);
+    assert_eq!(body("%5 : f32s = neg %0\n%6 : f32s = sqrt %5 if %1"), fault("sqrt"));
+    // Another mask, no benign value, and a constant that is not benign beside the other operand.
+    assert_eq!(body("%5 : f32s = select %2, %0, %3\n%6 : f32s = sqrt %5 if %1"), fault("sqrt"));
+    assert_eq!(body("%5 : f32s = select %1, %0, %0\n%6 : f32s = sqrt %5 if %1"), fault("sqrt"));
+    assert_eq!(body("%5 : f32s = select %1, %0, %4\n%6 : f32s = div %5, %4 if %1"), fault("div"));
+}

@@ -1,6 +1,6 @@
 //! The check that `tined` and `fused` share.
 
-use super::{Function, Program, Region, Stmt, Value, ValueId, number};
+use super::{Function, Program, Region, Stmt, Value, ValueId, needs_benign, number, raises_nothing};
 use crate::ops::{FpClass, Imm, ImmKind, LaneRule, Op};
 use crate::profile::Profile;
 use crate::types::{Elem, Ty};
@@ -35,15 +35,6 @@ fn gather<R: Region>(program: &Program<R>, more: impl Fn(&mut Checker)) -> Resul
         faults.append(&mut checker.faults);
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
-}
-
-/// The benign operands that an operation over operands of this element needs in inactive lanes; `None` when it raises
-/// no floating-point flag.
-pub fn needs_benign(op: Op, operand: Elem, result: Elem) -> Option<&'static [f64]> {
-    match op.info().lane {
-        LaneRule::Sanitise(benign) if operand.is_float() || result.is_float() => Some(benign),
-        _ => None,
-    }
 }
 
 /// What is known of a value at some point of the program.
@@ -243,14 +234,16 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether an operand raises nothing in the lanes outside `mask`: a constant that is no signaling NaN, or chosen by
-    /// `mask` over such a constant.
-    fn benign(&self, operand: ValueId, mask: ValueId) -> bool {
+    /// The bits that an operand has in every lane outside `mask`: a constant, or chosen by `mask` over a constant.
+    fn inactive(&self, operand: ValueId, mask: ValueId) -> Option<u64> {
         let value = &self.values[operand];
-        match value.op {
-            Op::Const => true,
-            Op::Select | Op::If => value.args[0] == mask && self.values[value.args[2]].op == Op::Const,
-            _ => false,
+        match (value.op, &value.imm, &value.args[..]) {
+            (Op::Const, Imm::Bits(bits), _) => Some(*bits),
+            (Op::Select | Op::If, _, &[by, _, other]) if by == mask => match self.values[other].imm {
+                Imm::Bits(bits) => Some(bits),
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -258,8 +251,12 @@ impl<'a> Checker<'a> {
         let value = &self.values[id];
         let Some(mask) = value.mask else { return };
         let elem = value.args.first().map_or(Elem::Bool, |&a| self.values[a].ty.elem());
-        let raises = needs_benign(value.op, elem, value.ty.elem()).is_some();
-        if raises && !value.args.iter().all(|&arg| self.benign(arg, mask)) {
+        if needs_benign(value.op, elem, value.ty.elem()).is_none() {
+            return;
+        }
+        let args: Option<smallvec::SmallVec<[u64; 3]>> =
+            value.args.iter().map(|&arg| self.inactive(arg, mask)).collect();
+        if !args.is_some_and(|args| raises_nothing(value.op, elem, &args)) {
             let name = self.show(id);
             self.fault(format!("{name}: `{}` may raise a flag in lanes where it is not computed", value.op.name()));
         }
