@@ -10,13 +10,14 @@
 //! deeply, so consumers use [`Function::walk`], which needs no recursion.
 
 pub(crate) mod check;
+pub(crate) mod eval;
 mod print;
 pub(crate) mod text;
 mod walk;
 
 pub use check::check;
+pub use eval::eval;
 pub use print::print;
-pub use text::constant;
 pub use walk::Event;
 
 use crate::lane::FuseLevel;

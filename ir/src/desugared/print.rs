@@ -1,9 +1,10 @@
 //! The printer of `desugared`. It does not recurse, so a chain of any length prints.
 
 use super::{Binding, Expr, ExprId, ExprKind, Function, LocalId, Program, Stmt};
-use super::text::{constant, immediate, marked, precedence};
+use super::text::{immediate, marked, precedence};
 use crate::ops::{Imm, Op};
 use crate::types::Ty;
+use crate::value::literal;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -92,7 +93,7 @@ impl<'a> Printer<'a> {
     fn expr(&mut self, id: ExprId, outer: u8) {
         let Expr { kind, ty, .. } = &self.function.exprs[id];
         match kind {
-            ExprKind::Const(bits) => self.out.push_str(&marked(&constant(*bits, ty.elem()), *ty)),
+            ExprKind::Const(bits) => self.out.push_str(&marked(&literal(ty.elem(), *bits), *ty)),
             ExprKind::Read(local) => self.out.push_str(&marked(&self.names[local], *ty)),
             ExprKind::Op { op, imm, args } => match (precedence(*op), &args[..]) {
                 (Some(own), &[left, right]) => self.infix(*op, own, left, right, outer),

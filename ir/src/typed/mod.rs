@@ -8,6 +8,7 @@
 //! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`], `unroll` removes [`Stmt::Repeat`].
 
 mod check;
+mod eval;
 mod fold;
 mod lift;
 mod print;
@@ -15,6 +16,7 @@ mod renumber;
 mod walk;
 
 pub use check::check;
+pub use eval::eval;
 pub use fold::{fold_int, integer};
 pub use lift::{broadcasts, lift};
 pub use print::print;

@@ -1,10 +1,10 @@
 //! The printer of `typed`. It does not recurse, so a chain of any length prints.
 
 use super::{Expr, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Stmt};
-use crate::desugared::constant;
 use crate::desugared::text::{immediate, marked, precedence};
 use crate::ops::{Imm, Op};
 use crate::types::Ty;
+use crate::value::literal;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -119,7 +119,7 @@ impl<'a> Printer<'a> {
     fn expr(&mut self, id: ExprId, outer: u8) {
         let Expr { kind, ty, .. } = &self.function.exprs[id];
         match kind {
-            ExprKind::Const(bits) => self.out.push_str(&marked(&constant(*bits, ty.elem()), *ty)),
+            ExprKind::Const(bits) => self.out.push_str(&marked(&literal(ty.elem(), *bits), *ty)),
             ExprKind::Read(local) => self.out.push_str(&marked(&self.names[local], *ty)),
             ExprKind::Element { array, index } => {
                 let _ = write!(self.out, "{}[", self.names[array]);
