@@ -1,10 +1,13 @@
 //! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
 
+pub mod allocate;
 pub mod desugar;
 pub mod inline;
 pub mod parse;
+mod pressure;
 pub mod resolve;
 pub mod resolve_tines;
+pub mod schedule;
 pub mod select;
 pub mod typecheck;
 pub mod unroll;

@@ -1,0 +1,73 @@
+//! `allocate` (selected → allocated): a register for each value, without spills.
+//!
+//! A straight line's live ranges are intervals, so going once from front to back and giving each value a free register
+//! succeeds exactly when no place needs more registers than there are. What is needed is known beforehand ([`pressure`]
+//! (crate::pressure)); the choices are which constants stay in registers ([`residence`]), which operand a two-address
+//! instruction overwrites and which form of a multiply-add that takes ([`assign`]). A copy is made only where every operand
+//! that could be overwritten is still read later. When the order does not fit, the orders that `schedule` knows are tried
+//! again, and then the definition is rejected ([`reject`]).
+//!
+//! ```text
+//! %3 : v = load literal 0
+//! %4 : v = fmadd213ps %1, %3, %0     =>    v0 = fmadd231ps v0, v1, literal 0
+//! result %4                                ret
+//! ```
+
+mod assign;
+mod reject;
+mod residence;
+
+use crate::pressure::{Body, excess, fits, peak};
+use crate::schedule::orders;
+use rake_ir::allocated::{Function, Program};
+use rake_ir::diag::Diagnostic;
+use rake_ir::profile::Profile;
+use rake_ir::selected;
+
+/// Allocates every function of a program.
+///
+/// # Errors
+/// The definitions that do not fit the profile's registers.
+pub fn run(program: &selected::Program) -> Result<Program, Vec<Diagnostic>> {
+    let mut functions = Vec::with_capacity(program.functions.len());
+    let mut errors = Vec::new();
+    for f in &program.functions {
+        match function(f, program.profile) {
+            Ok(f) => functions.push(f),
+            Err(error) => errors.push(error),
+        }
+    }
+    let (profile, fuse) = (program.profile, program.fuse);
+    if errors.is_empty() { Ok(Program { profile, fuse, functions }) } else { Err(errors) }
+}
+
+/// Allocates one function.
+///
+/// # Errors
+/// When it does not fit the profile's registers, with the place where it needs most.
+pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Diagnostic> {
+    let body = Body::new(f, profile);
+    if let Some(done) = attempt(&body, &body.source) {
+        return Ok(done);
+    }
+    let mut best = body.source.clone();
+    for order in orders::candidates(&body) {
+        if let Some(done) = attempt(&body, &order) {
+            return Ok(done);
+        }
+        let badness = |order: &[u32]| excess(peak(&body.needs(order)), profile);
+        if badness(&order) < badness(&best) {
+            best = order;
+        }
+    }
+    Err(reject::diagnostic(&body, &best))
+}
+
+fn attempt(body: &Body, order: &[u32]) -> Option<Function> {
+    let needs = body.needs(order);
+    if !fits(peak(&needs), body.profile) {
+        return None;
+    }
+    let residence = residence::choose(body, order, needs);
+    assign::run(body, order, &residence)
+}

@@ -1,0 +1,314 @@
+//! From front to back: a register for each value, a form for each instruction.
+
+use super::residence::Residence;
+use crate::pressure::{Body, file, forms, registers_of};
+use rake_ir::allocated::{Function, registers};
+use rake_ir::machine::{Class, Form, Idioms, Inst, LiteralId, Operand, PhysReg};
+use rake_ir::selected::Reg;
+use rake_ir::types::Ty;
+use smallvec::SmallVec;
+use std::collections::HashMap;
+
+/// Assigns registers along an order; `None` when a place lacks one.
+pub(super) fn run(body: &Body, order: &[u32], residence: &Residence) -> Option<Function> {
+    let mut assign = Assign::new(body, order, residence)?;
+    for (place, &at) in order.iter().enumerate() {
+        assign.inst(body.inst(at), body.folds[at as usize], place as u32)?;
+    }
+    assign.finish(order.len() as u32)
+}
+
+struct Assign<'a> {
+    body: &'a Body<'a>,
+    residence: &'a Residence,
+    idioms: &'static Idioms,
+    /// The last place that reads each register.
+    last: Vec<u32>,
+    /// Where each value is while it lives.
+    home: Vec<Option<PhysReg>>,
+    /// The register that a value would best be in.
+    hints: Vec<Option<PhysReg>>,
+    /// Free registers of each file, a bit each.
+    free: [u32; 2],
+    out: Vec<Inst<PhysReg>>,
+    literals: Vec<Vec<u8>>,
+    literal_ids: HashMap<Vec<u8>, LiteralId>,
+}
+
+/// A form of an instruction, and what it would cost.
+struct Choice {
+    form: Form,
+    /// Whether the overwritten operand is read later, so that a copy is overwritten instead.
+    copy: bool,
+    /// Where the result would be, when the form decides it.
+    at: Option<PhysReg>,
+}
+
+impl<'a> Assign<'a> {
+    fn new(body: &'a Body, order: &[u32], residence: &'a Residence) -> Option<Assign<'a>> {
+        let all = |class| registers(body.profile, class).iter().fold(0u32, |set, &n| set | 1 << n);
+        let last = body.last_uses(order);
+        let mut assign = Assign {
+            body,
+            residence,
+            idioms: Idioms::of(body.profile)?,
+            home: vec![None; body.f.regs.len()],
+            hints: hints(body, order, &last),
+            last,
+            free: [all(Class::V), all(Class::K)],
+            out: Vec::with_capacity(order.len() + 8),
+            literals: Vec::new(),
+            literal_ids: HashMap::new(),
+        };
+        let read = body.read_params(order);
+        for (index, param) in body.f.params.iter().enumerate().filter(|(index, _)| read[*index]) {
+            assign.home[index] = Some(param.place);
+            assign.take(param.place);
+        }
+        Some(assign)
+    }
+
+    fn take(&mut self, reg: PhysReg) {
+        if let Some(file) = file(reg.class) {
+            self.free[file] &= !(1 << reg.number);
+        }
+    }
+
+    fn release(&mut self, reg: PhysReg) {
+        if let Some(file) = file(reg.class) {
+            self.free[file] |= 1 << reg.number;
+        }
+    }
+
+    fn is_free(&self, reg: PhysReg) -> bool {
+        file(reg.class).is_some_and(|file| self.free[file] >> reg.number & 1 == 1)
+    }
+
+    /// A free register: the hinted one, else the lowest that is not where the result is awaited, while there is another.
+    fn pick(&self, class: Class, hint: Option<PhysReg>) -> Option<PhysReg> {
+        if let Some(hint) = hint.filter(|&hint| hint.class == class && self.is_free(hint)) {
+            return Some(hint);
+        }
+        let free = self.free[file(class)?];
+        let place = self.body.f.result_place;
+        let others = if place.class == class { free & !(1 << place.number) } else { free };
+        let set = if others != 0 { others } else { free };
+        (set != 0).then(|| PhysReg { class, number: set.trailing_zeros() as u8 })
+    }
+
+    /// Whether nothing reads a register after this place.
+    fn dies(&self, reg: Reg, place: u32) -> bool {
+        match self.body.constant(reg) {
+            Some(_) => self.span(reg, place).is_none_or(|(_, end)| end == place),
+            None => self.last[reg.0 as usize] == place,
+        }
+    }
+
+    /// The stretch around a place over which a constant has a register.
+    fn span(&self, reg: Reg, place: u32) -> Option<(u32, u32)> {
+        let spans = &self.residence[reg.0 as usize];
+        let after = spans.partition_point(|&(start, _)| start <= place);
+        spans[..after].last().copied().filter(|&(_, end)| end >= place)
+    }
+
+    fn inst(&mut self, inst: &Inst<Reg>, fold: Option<u8>, place: u32) -> Option<()> {
+        // A constant that has a register here is not read from memory.
+        let fold = fold.filter(|&slot| inst.args[usize::from(slot)].reg().is_some_and(|r| self.span(r, place).is_none()));
+        let folded = fold.and_then(|slot| inst.args[usize::from(slot)].reg());
+        for reg in registers_of(inst).filter(|&reg| Some(reg) != folded) {
+            self.load(reg, place, inst.dst)?;
+        }
+        let choice = self.choose(inst, fold, place)?;
+        let dst = self.destination(inst, &choice, place)?;
+        let mut args = SmallVec::new();
+        for (at, &from) in choice.form.from[..inst.args.len()].iter().enumerate() {
+            let operand = match inst.args[usize::from(from)] {
+                Operand::Reg(_) if choice.form.op.tied(self.body.profile) == Some(at) => Operand::Reg(dst?),
+                Operand::Reg(reg) if Some(from) == fold => self.memory(reg, &choice.form, at)?,
+                Operand::Reg(reg) => Operand::Reg(self.home[reg.0 as usize]?),
+                // Only constant loads read literals before allocation.
+                _ => return None,
+            };
+            args.push(operand);
+        }
+        let imm = choice.form.imm(inst.op, inst.imm, self.body.profile)?;
+        self.out.push(Inst { op: choice.form.op, dst, args, imm, region: inst.region, span: inst.span });
+        for reg in registers_of(inst) {
+            // The next stretch of a constant loads it anew.
+            if self.body.constant(reg).is_some() && self.dies(reg, place) {
+                self.home[reg.0 as usize] = None;
+            }
+        }
+        Some(())
+    }
+
+    /// Loads a constant whose stretch starts here.
+    fn load(&mut self, reg: Reg, place: u32, reader: Option<Reg>) -> Option<()> {
+        let Some(load) = self.body.constant(reg).filter(|_| self.home[reg.0 as usize].is_none()) else { return Some(()) };
+        let hint = reader.filter(|_| self.dies(reg, place)).and_then(|reader| self.hints[reader.0 as usize]);
+        let home = self.pick(self.body.f.class(reg), hint.or(self.hints[reg.0 as usize]))?;
+        self.take(home);
+        self.home[reg.0 as usize] = Some(home);
+        let (mut op, mut args) = (load.op, SmallVec::new());
+        if let Some(literal) = load.args.first().and_then(|a| a.literal()) {
+            let bytes = self.body.f.literals.get(literal.0 as usize)?;
+            let splat = bytes.len() == 4 && self.idioms.load_splat.is_in(self.body.profile);
+            args.push(match splat {
+                true => Operand::Broadcast(self.literal(bytes.clone())),
+                false => Operand::Literal(self.whole(bytes)),
+            });
+            op = if splat { self.idioms.load_splat } else { self.idioms.load };
+        }
+        self.out.push(Inst { op, dst: Some(home), args, imm: None, region: None, span: load.span });
+        Some(())
+    }
+
+    /// The form that copies least, then the one that leaves the result where it is wanted, then the first.
+    fn choose(&self, inst: &Inst<Reg>, fold: Option<u8>, place: u32) -> Option<Choice> {
+        let hint = inst.dst.and_then(|dst| self.hints[dst.0 as usize]);
+        let mut best: Option<((bool, bool), Choice)> = None;
+        for form in forms(inst, self.body.profile) {
+            if fold.is_some_and(|slot| !self.body.takes(inst, &form, usize::from(slot))) {
+                continue;
+            }
+            let choice = match form.op.tied(self.body.profile) {
+                None => Choice { form, copy: false, at: None },
+                Some(tied) => {
+                    let reg = inst.args[usize::from(form.from[tied])].reg()?;
+                    let copy = !self.dies(reg, place);
+                    Choice { form, copy, at: self.home[reg.0 as usize].filter(|_| !copy) }
+                }
+            };
+            let astray = hint.is_some() && choice.at.is_some() && choice.at != hint;
+            let rank = (choice.copy, astray);
+            if best.as_ref().is_none_or(|(other, _)| rank < *other) {
+                best = Some((rank, choice));
+            }
+        }
+        best.map(|(_, choice)| choice)
+    }
+
+    /// Frees what dies here and finds the result's register; outer `None` when there is none.
+    fn destination(&mut self, inst: &Inst<Reg>, choice: &Choice, place: u32) -> Option<Option<PhysReg>> {
+        let hint = inst.dst.and_then(|dst| self.hints[dst.0 as usize]);
+        let mut copied = None;
+        if choice.copy {
+            let tied = choice.form.op.tied(self.body.profile)?;
+            let from = self.home[inst.args[usize::from(choice.form.from[tied])].reg()?.0 as usize]?;
+            let to = self.pick(from.class, hint)?;
+            self.take(to);
+            let op = if from.class == Class::K { self.idioms.move_mask } else { self.idioms.move_rack };
+            let args = [Operand::Reg(from)].into_iter().collect();
+            self.out.push(Inst { op, dst: Some(to), args, imm: None, region: None, span: inst.span });
+            copied = Some(to);
+        }
+        for reg in registers_of(inst) {
+            if self.dies(reg, place)
+                && let Some(home) = self.home[reg.0 as usize]
+            {
+                self.release(home);
+            }
+        }
+        let Some(dst) = inst.dst else { return Some(None) };
+        let home = match (copied.or(choice.at), self.body.f.class(dst)) {
+            (Some(home), _) => home,
+            (None, Class::G) => self.body.f.result_place,
+            (None, class) => self.pick(class, hint)?,
+        };
+        if self.last[dst.0 as usize] > place {
+            self.take(home);
+        }
+        self.home[dst.0 as usize] = Some(home);
+        Some(Some(home))
+    }
+
+    /// A constant as a memory operand.
+    fn memory(&mut self, reg: Reg, form: &Form, at: usize) -> Option<Operand<PhysReg>> {
+        let load = self.body.constant(reg)?;
+        let bytes = match load.args.first().and_then(|a| a.literal()) {
+            Some(literal) => self.body.f.literals.get(literal.0 as usize)?.clone(),
+            None if load.op == self.idioms.ones => vec![0xff; 4],
+            None => vec![0; 4],
+        };
+        if bytes.len() == 4 && form.op.takes_broadcast(at, self.body.profile) {
+            return Some(Operand::Broadcast(self.literal(bytes)));
+        }
+        Some(Operand::Literal(self.whole(&bytes)))
+    }
+
+    /// A literal of a whole rack.
+    fn whole(&mut self, bytes: &[u8]) -> LiteralId {
+        let rack = self.body.profile.info().rack_bits as usize / 8;
+        self.literal(bytes.iter().copied().cycle().take(rack).collect())
+    }
+
+    fn literal(&mut self, bytes: Vec<u8>) -> LiteralId {
+        if let Some(&id) = self.literal_ids.get(&bytes) {
+            return id;
+        }
+        let id = LiteralId(self.literals.len() as u32);
+        self.literals.push(bytes.clone());
+        self.literal_ids.insert(bytes, id);
+        id
+    }
+
+    /// Brings the result to its place and returns.
+    fn finish(mut self, end: u32) -> Option<Function> {
+        let f = self.body.f;
+        let (result, span) = (f.result, f.regs[f.result.0 as usize].span);
+        self.load(result, end, None)?;
+        let home = self.home[result.0 as usize]?;
+        let bare = |op, dst, args| Inst { op, dst, args, imm: None, region: None, span };
+        if home != f.result_place {
+            let args = [Operand::Reg(home)].into_iter().collect();
+            self.out.push(bare(self.idioms.move_rack, Some(f.result_place), args));
+        }
+        if let (Some(op), Ty::Uniform(_)) = (self.idioms.leave_racks, f.result_ty) {
+            self.out.push(bare(op, None, SmallVec::new()));
+        }
+        self.out.push(bare(self.idioms.ret, None, SmallVec::new()));
+        Some(Function {
+            name: f.name.clone(),
+            span: f.span,
+            params: f.params.clone(),
+            literals: self.literals,
+            insts: self.out,
+            result_ty: f.result_ty,
+            result_place: f.result_place,
+        })
+    }
+}
+
+/// Wishes, from back to front: the result's place for the result, and along the operands that are overwritten on the way
+/// to it, so that the last instruction leaves it there.
+fn hints(body: &Body, order: &[u32], last: &[u32]) -> Vec<Option<PhysReg>> {
+    let mut hints = vec![None; body.f.regs.len()];
+    hints[body.f.result.0 as usize] = Some(body.f.result_place);
+    for (place, &at) in order.iter().enumerate().rev() {
+        let inst = body.inst(at);
+        let Some(hint) = inst.dst.and_then(|dst| hints[dst.0 as usize]) else { continue };
+        let mut heir: Option<Reg> = None;
+        for form in forms(inst, body.profile) {
+            let Some(tied) = form.op.tied(body.profile) else { continue };
+            let Some(reg) = inst.args[usize::from(form.from[tied])].reg() else { continue };
+            if last[reg.0 as usize] != place as u32 || body.constant(reg).is_some() {
+                continue;
+            }
+            match body.f.params.get(reg.0 as usize) {
+                // It is there already.
+                Some(param) if param.place == hint => {
+                    heir = None;
+                    break;
+                }
+                Some(_) => {}
+                // The youngest is the least in the way.
+                None if heir.is_none_or(|other| other.0 < reg.0) => heir = Some(reg),
+                None => {}
+            }
+        }
+        if let Some(heir) = heir {
+            hints[heir.0 as usize] = Some(hint);
+        }
+    }
+    hints
+}

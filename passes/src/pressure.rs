@@ -1,0 +1,244 @@
+//! How many registers an order of instructions needs: what `schedule` and `allocate` share.
+//!
+//! Constants are not in the order. A reader takes one from memory where some form of the instruction can ([`Body::folds`]);
+//! where none can, the constant needs a register at that reader at least.
+
+use rake_ir::machine::{Class, Form, ImmMap, Inst, Kind, Mem, Operand};
+use rake_ir::profile::Profile;
+use rake_ir::selected::{Function, Reg};
+use smallvec::SmallVec;
+
+/// A function's instructions without its constant loads.
+pub(crate) struct Body<'a> {
+    pub f: &'a Function,
+    pub profile: Profile,
+    /// The constant load of each register that is a constant.
+    pub constant: Vec<Option<&'a Inst<Reg>>>,
+    /// For each instruction of the function, the operand that is a constant read from memory unless it has a register.
+    pub folds: Vec<Option<u8>>,
+    /// The function's order: indices of its instructions that are no constant loads.
+    pub source: Vec<u32>,
+}
+
+/// What one instruction of an order needs, per class `V` and `K`.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Need {
+    pub registers: [u32; 2],
+}
+
+impl<'a> Body<'a> {
+    pub fn new(f: &'a Function, profile: Profile) -> Body<'a> {
+        let mut constant = vec![None; f.regs.len()];
+        let mut uses = vec![0u32; f.regs.len()];
+        let mut source = Vec::with_capacity(f.insts.len());
+        for (at, inst) in f.insts.iter().enumerate() {
+            match inst.dst {
+                Some(dst) if inst.op.info().kind == Kind::Const => constant[dst.0 as usize] = Some(inst),
+                _ => source.push(at as u32),
+            }
+            for reg in inst.args.iter().filter_map(|a| a.reg()) {
+                uses[reg.0 as usize] += 1;
+            }
+        }
+        let mut body = Body { f, profile, constant, folds: vec![None; f.insts.len()], source };
+        for at in body.source.clone() {
+            body.folds[at as usize] = body.fold(&f.insts[at as usize], &uses);
+        }
+        body
+    }
+
+    /// The constant that a register is.
+    pub fn constant(&self, reg: Reg) -> Option<&'a Inst<Reg>> {
+        self.constant[reg.0 as usize]
+    }
+
+    /// The instruction at a place of an order.
+    pub fn inst(&self, at: u32) -> &'a Inst<Reg> {
+        &self.f.insts[at as usize]
+    }
+
+    /// The least used constant operand that some form can read from memory.
+    fn fold(&self, inst: &Inst<Reg>, uses: &[u32]) -> Option<u8> {
+        let mut best: Option<(u32, u8)> = None;
+        for (slot, arg) in inst.args.iter().enumerate() {
+            let Some(reg) = arg.reg() else { continue };
+            if self.constant(reg).is_none() || !forms(inst, self.profile).any(|form| self.takes(inst, &form, slot)) {
+                continue;
+            }
+            // Two readings by one instruction cannot both come from memory.
+            if inst.args.iter().filter(|a| a.reg() == Some(reg)).count() > 1 {
+                continue;
+            }
+            let candidate = (uses[reg.0 as usize], slot as u8);
+            if best.is_none_or(|b| candidate.0 < b.0) {
+                best = Some(candidate);
+            }
+        }
+        best.map(|b| b.1)
+    }
+
+    /// Whether this form can read the constant operand `slot` of the original instruction from memory.
+    pub fn takes(&self, inst: &Inst<Reg>, form: &Form, slot: usize) -> bool {
+        let arity = inst.args.len();
+        let there = form.from[..arity].iter().position(|&from| usize::from(from) == slot);
+        there.is_some_and(|at| {
+            let mem = form.op.info().slots[at].mem;
+            matches!(mem, Mem::Any | Mem::AnyEvex)
+                && (form.op.takes_rack_literal(at, self.profile) || form.op.takes_broadcast(at, self.profile))
+        })
+    }
+
+    /// The distinct constants that an instruction must have in registers whatever happens.
+    pub fn held_constants(&self, at: u32) -> SmallVec<[Reg; 3]> {
+        let inst = self.inst(at);
+        let mut held = SmallVec::new();
+        for (slot, arg) in inst.args.iter().enumerate() {
+            if let Some(reg) = arg.reg()
+                && self.constant(reg).is_some()
+                && self.folds[at as usize] != Some(slot as u8)
+                && !held.contains(&reg)
+            {
+                held.push(reg);
+            }
+        }
+        held
+    }
+
+    /// The last place of an order at which each register is read; the result lives past the end.
+    pub fn last_uses(&self, order: &[u32]) -> Vec<u32> {
+        let mut last = vec![0; self.f.regs.len()];
+        for (place, &at) in order.iter().enumerate() {
+            for reg in self.inst(at).args.iter().filter_map(|a| a.reg()) {
+                last[reg.0 as usize] = place as u32;
+            }
+        }
+        last[self.f.result.0 as usize] = order.len() as u32;
+        last
+    }
+
+    /// What each place of an order needs.
+    pub fn needs(&self, order: &[u32]) -> Vec<Need> {
+        let last = self.last_uses(order);
+        let mut live = [0u32; 2];
+        let read = self.read_params(order);
+        for (param, _) in self.f.params.iter().zip(&read).filter(|(_, read)| **read) {
+            if let Some(class) = file(param.place.class) {
+                live[class] += 1;
+            }
+        }
+        let mut needs = Vec::with_capacity(order.len());
+        for (place, &at) in order.iter().enumerate() {
+            needs.push(self.need(at, place as u32, &last, &mut live));
+        }
+        needs
+    }
+
+    /// Which parameters an order reads.
+    pub fn read_params(&self, order: &[u32]) -> Vec<bool> {
+        let count = self.f.params.len();
+        let mut read = vec![false; count];
+        let args = order.iter().flat_map(|&at| self.inst(at).args.iter().filter_map(|a| a.reg()));
+        for reg in args.chain([self.f.result]) {
+            if let Some(read) = read.get_mut(reg.0 as usize) {
+                *read = true;
+            }
+        }
+        read
+    }
+
+    fn need(&self, at: u32, place: u32, last: &[u32], live: &mut [u32; 2]) -> Need {
+        let inst = self.inst(at);
+        let mut need = Need { registers: *live };
+        for reg in self.held_constants(at) {
+            if let Some(class) = file(self.f.class(reg)) {
+                need.registers[class] += 1;
+            }
+        }
+        let mut seen: SmallVec<[Reg; 3]> = SmallVec::new();
+        for reg in inst.args.iter().filter_map(|a| a.reg()) {
+            if self.constant(reg).is_none() && last[reg.0 as usize] == place && !seen.contains(&reg) {
+                seen.push(reg);
+                if let Some(class) = file(self.f.class(reg)) {
+                    live[class] -= 1;
+                }
+            }
+        }
+        if let Some(class) = inst.dst.and_then(|dst| file(self.f.class(dst))) {
+            let dies = |reg: Reg| match self.constant(reg) {
+                Some(_) => true,
+                None => last[reg.0 as usize] == place,
+            };
+            if !self.may_overwrite(inst, self.folds[at as usize], dies) {
+                need.registers[class] += 1;
+            }
+            live[class] += 1;
+            need.registers[class] = need.registers[class].max(live[class]);
+            // A result that nothing reads (a check would find it) is gone at once.
+            if inst.dst.is_some_and(|dst| last[dst.0 as usize] <= place) {
+                live[class] -= 1;
+            }
+        }
+        need
+    }
+
+    /// Whether some form writes over an operand that dies, or over none.
+    fn may_overwrite(&self, inst: &Inst<Reg>, fold: Option<u8>, dies: impl Fn(Reg) -> bool) -> bool {
+        forms(inst, self.profile).any(|form| {
+            if fold.is_some_and(|slot| !self.takes(inst, &form, usize::from(slot))) {
+                return false;
+            }
+            match form.op.tied(self.profile) {
+                None => true,
+                Some(tied) => inst.args[usize::from(form.from[tied])].reg().is_some_and(&dies),
+            }
+        })
+    }
+}
+
+/// The register files that run out: racks and masks.
+pub(crate) fn file(class: Class) -> Option<usize> {
+    match class {
+        Class::V => Some(0),
+        Class::K => Some(1),
+        Class::G => None,
+    }
+}
+
+/// The instruction as it is, then its other forms on this profile.
+pub(crate) fn forms(inst: &Inst<Reg>, profile: Profile) -> impl Iterator<Item = Form> {
+    let same = Form { op: inst.op, from: [0, 1, 2], imm: ImmMap::Same };
+    let (op, imm) = (inst.op, inst.imm);
+    let others = op.info().forms.iter().copied();
+    [same].into_iter().chain(others.filter(move |form| form.imm(op, imm, profile).is_some()))
+}
+
+/// The largest need of each file.
+pub(crate) fn peak(needs: &[Need]) -> [u32; 2] {
+    needs.iter().fold([0; 2], |peak, need| [0, 1].map(|c| peak[c].max(need.registers[c])))
+}
+
+/// The registers of each file.
+pub(crate) fn available(profile: Profile) -> [u32; 2] {
+    [Class::V, Class::K].map(|class| rake_ir::allocated::registers(profile, class).len() as u32)
+}
+
+/// How far an order is from fitting, to compare orders: registers lacking, then registers needed.
+pub(crate) fn excess(peak: [u32; 2], profile: Profile) -> (u32, [u32; 2]) {
+    let available = available(profile);
+    let lacking = (0..2).map(|c| peak[c].saturating_sub(available[c])).sum();
+    (lacking, peak)
+}
+
+/// Whether an order's needs are met.
+pub(crate) fn fits(peak: [u32; 2], profile: Profile) -> bool {
+    let available = available(profile);
+    peak[0] <= available[0] && peak[1] <= available[1]
+}
+
+/// Whether an operand is a register.
+pub(crate) fn registers_of(inst: &Inst<Reg>) -> impl Iterator<Item = Reg> + '_ {
+    inst.args.iter().filter_map(|arg| match arg {
+        Operand::Reg(reg) => Some(*reg),
+        _ => None,
+    })
+}
