@@ -1,3 +1,6 @@
 //! x86-64.
 
 pub mod select;
+
+#[cfg(test)]
+mod tests;

@@ -1,112 +1,426 @@
-//! Dumps of `selected` and `allocated`: one instruction a line, `%3 : v = addps %0, %1`.
+//! Printer and reader that `selected` and `allocated` share, in the line grammar of [`crate::text`].
+//!
+//! ```text
+//! scratch advance(x: f32s = v0, v: f32s = v1) -> f32s = v0 {
+//!   literal 0 = 0x0000003f
+//!   region {
+//!     %2 : v = load literal 0
+//!     %3 : v = fmadd213ps %1, %2, %0      ~~ moved
+//!   }
+//!   return %3
+//! }
+//! ```
+//!
+//! Literals are bytes in memory order. An immediate stands last, as a number. In a region's block, constant loads and
+//! copies are nobody's; everything else is the region's.
 
-use super::{Inst, Operand};
+use super::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg};
 use crate::allocated;
+use crate::diag::Diagnostic;
 use crate::lane::FuseLevel;
-use crate::profile::Profile;
-use crate::selected::{self, Param, Reg};
-use std::fmt::{self, Write as _};
+use crate::profile::{Family, Profile};
+use crate::selected::{self, Param, Reg, RegInfo};
+use crate::span::{FileId, Span};
+use crate::text::{Line, Lines, Result, Token, header, malformed, push_note};
+use crate::types::Ty;
+use smallvec::SmallVec;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+use std::fmt::Write as _;
 
-impl fmt::Display for Reg {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.0)
-    }
-}
+/// No program has more literals or operands than this many bytes in a line could name.
+const MOST_LITERAL_BYTES: usize = 64;
 
-impl<R: fmt::Display> fmt::Display for Operand<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operand::Reg(r) => write!(f, "{r}"),
-            Operand::Literal(l) => write!(f, "literal {}", l.0),
-            Operand::Broadcast(l) => write!(f, "broadcast {}", l.0),
-        }
-    }
-}
-
-fn header(out: &mut String, ir: &str, profile: Profile, fuse: FuseLevel) {
-    let _ = write!(out, "rake {ir} 1\nprofile {profile}\nfuse {}\n", fuse.name());
-}
-
-fn literals(out: &mut String, literals: &[Vec<u8>]) {
-    for (number, bytes) in literals.iter().enumerate() {
-        let _ = write!(out, "  literal {number} = ");
-        for byte in bytes {
-            let _ = write!(out, "{byte:02x}");
-        }
-        out.push('\n');
-    }
-}
-
-fn params(out: &mut String, params: &[Param]) {
-    for (number, param) in params.iter().enumerate() {
-        let _ = writeln!(out, "  param %{number} {} : {} = {}", param.name, param.ty, param.place);
-    }
-}
-
-/// `op a, b, imm` and the region; what stands right of the destination.
-fn body<R: fmt::Display>(out: &mut String, inst: &Inst<R>) {
-    out.push_str(inst.op.name());
-    for (at, arg) in inst.args.iter().enumerate() {
-        let _ = write!(out, "{} {arg}", if at == 0 { "" } else { "," });
-    }
-    if let Some(imm) = inst.imm {
-        let _ = write!(out, "{} #{imm}", if inst.args.is_empty() { "" } else { "," });
-    }
-    if let Some(region) = inst.region {
-        let _ = write!(out, " in region {region}");
-    }
+/// What both IRs say of a function.
+struct Head<'a> {
+    name: &'a str,
+    params: &'a [Param],
+    literals: &'a [Vec<u8>],
+    result: (Ty, PhysReg),
 }
 
 /// The dump of a `selected` program.
 pub fn print_selected(program: &selected::Program) -> String {
-    let mut out = String::new();
-    header(&mut out, "selected", program.profile, program.fuse);
+    let mut out = header("selected", program.profile, program.fuse);
     for f in &program.functions {
-        let _ = writeln!(out, "\nfunction {} -> {} = {}", f.name, f.result_ty, f.result_place);
-        params(&mut out, &f.params);
-        literals(&mut out, &f.literals);
-        for inst in &f.insts {
-            out.push_str("  ");
-            if let Some(dst) = inst.dst {
-                let _ = write!(out, "{dst} : {} = ", f.class(dst).letter());
-            }
-            body(&mut out, inst);
-            if let Some(name) = inst.dst.and_then(|dst| f.regs[dst.0 as usize].name.as_ref()) {
-                let _ = write!(out, " as {name}");
-            }
-            out.push('\n');
-        }
-        let _ = writeln!(out, "  result {}", f.result);
+        let names = number(f);
+        let show = |reg: Reg| match names.get(reg.0 as usize) {
+            Some(Some(number)) => format!("%{number}"),
+            _ => "%?".into(),
+        };
+        let define = |reg: Reg| format!("{} : {} = ", show(reg), f.class(reg).letter());
+        let note = |reg: Reg| f.regs[reg.0 as usize].name.as_deref();
+        let result = (f.result_ty, f.result_place);
+        open(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result });
+        body(&mut out, &f.insts, &show, &define, &note);
+        let _ = writeln!(out, "  return {}\n}}", show(f.result));
     }
     out
 }
 
 /// The dump of an `allocated` program.
 pub fn print_allocated(program: &allocated::Program) -> String {
-    let mut out = String::new();
-    header(&mut out, "allocated", program.profile, program.fuse);
+    let mut out = header("allocated", program.profile, program.fuse);
     for f in &program.functions {
-        let _ = writeln!(out, "\nfunction {} -> {} = {}", f.name, f.result_ty, f.result_place);
-        params(&mut out, &f.params);
-        literals(&mut out, &f.literals);
-        for inst in &f.insts {
-            out.push_str("  ");
-            if let Some(dst) = inst.dst {
-                let _ = write!(out, "{dst} = ");
-            }
-            body(&mut out, inst);
-            out.push('\n');
-        }
+        let result = (f.result_ty, f.result_place);
+        open(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result });
+        body(&mut out, &f.insts, &|r: PhysReg| r.to_string(), &|r| format!("{r} = "), &|_| None);
+        out.push_str("}\n");
     }
     out
 }
 
-/// Placeholder-free signature kept with the printers: see `read`.
-pub fn read_selected(_text: &str) -> Result<selected::Program, Vec<crate::diag::Diagnostic>> {
-    Err(vec![crate::diag::Diagnostic::spanless(crate::diag::Code::NotAvailableYet, "reading `selected` dumps")])
+/// Each register's number in dumps: parameters, then instructions in order.
+fn number(f: &selected::Function) -> Vec<Option<u32>> {
+    let mut numbers = vec![None; f.regs.len()];
+    let defined = (0..f.params.len() as u32).map(Reg).chain(f.insts.iter().filter_map(|i| i.dst));
+    for (number, reg) in defined.enumerate() {
+        if let Some(slot) = numbers.get_mut(reg.0 as usize) {
+            *slot = Some(number as u32);
+        }
+    }
+    numbers
 }
 
+fn open(out: &mut String, head: &Head) {
+    let params = head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
+    let _ = writeln!(out, "\nscratch {}({params}) -> {} = {} {{", head.name, head.result.0, head.result.1);
+    for (number, bytes) in head.literals.iter().enumerate() {
+        let _ = write!(out, "  literal {number} = 0x");
+        bytes.iter().for_each(|byte| {
+            let _ = write!(out, "{byte:02x}");
+        });
+        out.push('\n');
+    }
+}
+
+fn body<'n, R: Copy>(
+    out: &mut String,
+    insts: &[Inst<R>],
+    show: &impl Fn(R) -> String,
+    define: &impl Fn(R) -> String,
+    note: &impl Fn(R) -> Option<&'n str>,
+) {
+    let mut last = HashMap::new();
+    for (at, region) in insts.iter().enumerate().filter_map(|(at, inst)| Some((at, inst.region?))) {
+        last.insert(region, at);
+    }
+    let mut inside = false;
+    for (at, inst) in insts.iter().enumerate() {
+        if inst.region.is_some() && !inside {
+            out.push_str("  region {\n");
+            inside = true;
+        }
+        let start = out.len();
+        out.push_str(if inside { "    " } else { "  " });
+        instruction(out, inst, show, define);
+        push_note(out, start, inst.dst.and_then(note));
+        if inside && inst.region.is_some_and(|region| last.get(&region) == Some(&at)) {
+            out.push_str("  }\n");
+            inside = false;
+        }
+    }
+}
+
+fn instruction<R: Copy>(out: &mut String, inst: &Inst<R>, show: &impl Fn(R) -> String, define: &impl Fn(R) -> String) {
+    if let Some(dst) = inst.dst {
+        out.push_str(&define(dst));
+    }
+    out.push_str(inst.op.name());
+    let mut comma = "";
+    for arg in &inst.args {
+        let _ = match *arg {
+            Operand::Reg(reg) => write!(out, "{comma} {}", show(reg)),
+            Operand::Literal(l) => write!(out, "{comma} literal {}", l.0),
+            Operand::Broadcast(l) => write!(out, "{comma} broadcast {}", l.0),
+        };
+        comma = ",";
+    }
+    if let Some(imm) = inst.imm {
+        let _ = write!(out, "{comma} {imm}");
+    }
+}
+
+/// How a reader finds registers.
+trait Registers {
+    /// The register's type.
+    type R: Copy;
+    /// Declares the parameters.
+    fn enter(&mut self, params: &[Param]) -> Result<()>;
+    /// A register that is read.
+    fn operand(&mut self, line: &mut Line) -> Result<Self::R>;
+    /// A register that the line defines, and its `=`; `None` when it defines none.
+    fn define(&mut self, line: &mut Line) -> Result<Option<Self::R>>;
+}
+
+/// What was read of a function.
+struct Read<R> {
+    name: SmolStr,
+    span: Span,
+    params: Vec<Param>,
+    literals: Vec<Vec<u8>>,
+    insts: Vec<Inst<R>>,
+    result: (Ty, PhysReg),
+}
+
+/// Reads a `selected` dump.
+///
+/// # Errors
+/// What cannot be read: the header's fault, or the first fault of a function.
+pub fn read_selected(text: &str) -> std::result::Result<selected::Program, Vec<Diagnostic>> {
+    let (profile, fuse, mut lines) = start(text, "selected")?;
+    let mut functions = Vec::new();
+    while let Some(line) = lines.next() {
+        functions.push(selected_function(line, &mut lines, profile).map_err(|e| vec![e])?);
+    }
+    Ok(selected::Program { profile, fuse, functions })
+}
+
+/// Reads an `allocated` dump.
+///
+/// # Errors
 /// As [`read_selected`].
-pub fn read_allocated(_text: &str) -> Result<allocated::Program, Vec<crate::diag::Diagnostic>> {
-    Err(vec![crate::diag::Diagnostic::spanless(crate::diag::Code::NotAvailableYet, "reading `allocated` dumps")])
+pub fn read_allocated(text: &str) -> std::result::Result<allocated::Program, Vec<Diagnostic>> {
+    let (profile, fuse, mut lines) = start(text, "allocated")?;
+    let mut functions = Vec::new();
+    while let Some(line) = lines.next() {
+        let (read, mut last) = function(line, &mut lines, profile, &mut Physical).map_err(|e| vec![e])?;
+        close(&mut last).map_err(|e| vec![e])?;
+        let Read { name, span, params, literals, insts, result: (result_ty, result_place) } = read;
+        functions.push(allocated::Function { name, span, params, literals, insts, result_ty, result_place });
+    }
+    Ok(allocated::Program { profile, fuse, functions })
+}
+
+type Start<'a> = (Profile, FuseLevel, Lines<'a>);
+
+fn start<'a>(text: &'a str, ir: &str) -> std::result::Result<Start<'a>, Vec<Diagnostic>> {
+    let mut lines = Lines::new(text, FileId(0));
+    let (profile, fuse) = lines.header(ir).map_err(|e| vec![e])?;
+    Ok((profile, fuse, lines))
+}
+
+fn selected_function<'a>(line: Line<'a>, lines: &mut Lines<'a>, profile: Profile) -> Result<selected::Function> {
+    let mut registers = Virtual::default();
+    let (read, mut last) = function(line, lines, profile, &mut registers)?;
+    last.expect_keyword("return")?;
+    let result = registers.operand(&mut last)?;
+    last.end()?;
+    close(&mut lines.expect("`}`")?)?;
+    let Read { name, span, params, literals, insts, result: (result_ty, result_place) } = read;
+    let regs = registers.infos;
+    Ok(selected::Function { name, span, params, regs, literals, insts, result, result_ty, result_place })
+}
+
+fn close(line: &mut Line) -> Result<()> {
+    line.expect("}")?;
+    line.end()
+}
+
+/// Reads a function up to the line after its instructions, which is returned.
+fn function<'a, S: Registers>(
+    mut line: Line<'a>,
+    lines: &mut Lines<'a>,
+    profile: Profile,
+    registers: &mut S,
+) -> Result<(Read<S::R>, Line<'a>)> {
+    line.expect_keyword("scratch")?;
+    let span = line.span();
+    let name = line.word("a function's name")?.into();
+    let params = parameters(&mut line)?;
+    registers.enter(&params)?;
+    line.expect("->")?;
+    let ty = line.ty()?;
+    line.expect("=")?;
+    let result = (ty, physical(&mut line)?);
+    line.expect("{")?;
+    line.end()?;
+    let (mut literals, mut insts, mut regions, mut inside) = (Vec::new(), Vec::new(), 0u32, None);
+    loop {
+        let mut line = lines.expect("`}`")?;
+        match line.peek() {
+            Token::Word("literal") => literals.push(literal(&mut line, literals.len())?),
+            Token::Word("region") if inside.is_none() => {
+                line.expect_keyword("region")?;
+                line.expect("{")?;
+                line.end()?;
+                inside = Some(regions);
+                regions += 1;
+            }
+            Token::Sign("}") if inside.is_some() => {
+                close(&mut line)?;
+                inside = None;
+            }
+            Token::Sign("}") | Token::Word("return") => {
+                return Ok((Read { name, span, params, literals, insts, result }, line));
+            }
+            _ => insts.push(read_instruction(line, profile, inside, registers)?),
+        }
+    }
+}
+
+fn parameters(line: &mut Line) -> Result<Vec<Param>> {
+    let mut params = Vec::new();
+    line.expect("(")?;
+    while !line.sign(")") {
+        if !params.is_empty() {
+            line.expect(",")?;
+        }
+        let span = line.span();
+        let name = line.word("a parameter's name")?.into();
+        line.expect(":")?;
+        let ty = line.ty()?;
+        line.expect("=")?;
+        params.push(Param { name, ty, place: physical(line)?, span });
+    }
+    Ok(params)
+}
+
+fn literal(line: &mut Line, number: usize) -> Result<Vec<u8>> {
+    line.expect_keyword("literal")?;
+    let at = line.span();
+    if line.number::<usize>()? != number {
+        return Err(malformed(at, format!("literals are numbered in order; this is literal {number}")));
+    }
+    line.expect("=")?;
+    let wrong = line.expected("the literal's bytes, `0x` and two digits each");
+    let Token::Number(text) = line.next() else { return Err(wrong) };
+    line.end()?;
+    let digits = text.strip_prefix("0x").unwrap_or("").as_bytes();
+    let byte = |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+    let whole = !digits.is_empty() && digits.len() % 2 == 0 && digits.len() <= 2 * MOST_LITERAL_BYTES;
+    bytes.filter(|_| whole).ok_or(wrong)
+}
+
+fn read_instruction<S: Registers>(
+    mut line: Line,
+    profile: Profile,
+    inside: Option<u32>,
+    registers: &mut S,
+) -> Result<Inst<S::R>> {
+    let span = line.whole();
+    // Operands are read before the register is defined, so that none reads itself.
+    let mut rest = line.clone();
+    while !rest.at_end() && !rest.sign("=") {
+        rest.next();
+    }
+    let defines = !rest.at_end();
+    if !defines {
+        rest = line.clone();
+    }
+    let wrong = rest.expected("an instruction");
+    let op = MachOp::from_name(family(profile), rest.word("an instruction")?).ok_or(wrong)?;
+    let (mut args, mut imm) = (SmallVec::new(), None);
+    let mut more = !rest.at_end();
+    while more {
+        match rest.peek() {
+            Token::Word("literal") => {
+                rest.next();
+                args.push(Operand::Literal(LiteralId(rest.number()?)));
+            }
+            Token::Word("broadcast") => {
+                rest.next();
+                args.push(Operand::Broadcast(LiteralId(rest.number()?)));
+            }
+            Token::Number(_) => {
+                imm = Some(rest.number()?);
+                break;
+            }
+            _ => args.push(Operand::Reg(registers.operand(&mut rest)?)),
+        }
+        more = rest.sign(",");
+    }
+    rest.end()?;
+    let dst = if defines { registers.define(&mut line)? } else { None };
+    let row = op.info();
+    if args.len() != row.slots.len() {
+        return Err(malformed(span, format!("`{}` has {} operands", row.name, row.slots.len())));
+    }
+    let region = inside.filter(|_| !matches!(row.kind, Kind::Const | Kind::Move));
+    Ok(Inst { op, dst, args, imm, region, span })
+}
+
+fn family(profile: Profile) -> Family {
+    profile.info().family
+}
+
+/// A physical register, `v3`.
+fn physical(line: &mut Line) -> Result<PhysReg> {
+    let wrong = line.expected("a register such as `v0`");
+    let word = line.word("a register such as `v0`")?;
+    let parse = || {
+        let class = Class::from_letter(word.get(..1)?)?;
+        let digits = word.get(1..)?;
+        let number = digits.parse::<u8>().ok().filter(|n| n.to_string() == digits && *n < 32)?;
+        Some(PhysReg { class, number })
+    };
+    parse().ok_or(wrong)
+}
+
+/// Registers of `allocated`.
+struct Physical;
+
+impl Registers for Physical {
+    type R = PhysReg;
+
+    fn enter(&mut self, _: &[Param]) -> Result<()> {
+        Ok(())
+    }
+
+    fn operand(&mut self, line: &mut Line) -> Result<PhysReg> {
+        physical(line)
+    }
+
+    fn define(&mut self, line: &mut Line) -> Result<Option<PhysReg>> {
+        physical(line).map(Some)
+    }
+}
+
+/// Registers of `selected`.
+#[derive(Default)]
+struct Virtual {
+    ids: HashMap<u32, Reg>,
+    infos: Vec<RegInfo>,
+}
+
+impl Virtual {
+    fn new_reg(&mut self, number: u32, info: RegInfo, at: Span) -> Result<Reg> {
+        let reg = Reg(self.infos.len() as u32);
+        if self.ids.insert(number, reg).is_some() {
+            return Err(malformed(at, format!("`%{number}` is defined twice")));
+        }
+        self.infos.push(info);
+        Ok(reg)
+    }
+}
+
+impl Registers for Virtual {
+    type R = Reg;
+
+    fn enter(&mut self, params: &[Param]) -> Result<()> {
+        for (number, param) in params.iter().enumerate() {
+            let info = RegInfo { class: param.place.class, name: Some(param.name.clone()), span: param.span };
+            self.new_reg(number as u32, info, param.span)?;
+        }
+        Ok(())
+    }
+
+    fn operand(&mut self, line: &mut Line) -> Result<Reg> {
+        let at = line.span();
+        let number = line.value()?;
+        let undefined = || malformed(at, format!("`%{number}` is not defined before this line"));
+        self.ids.get(&number).copied().ok_or_else(undefined)
+    }
+
+    fn define(&mut self, line: &mut Line) -> Result<Option<Reg>> {
+        let (at, span) = (line.span(), line.whole());
+        let number = line.value()?;
+        line.expect(":")?;
+        let wrong = line.expected("a class: `v`, `k` or `g`");
+        let class = Class::from_letter(line.word("a class: `v`, `k` or `g`")?).ok_or(wrong)?;
+        line.expect("=")?;
+        let name = line.note().map(Into::into);
+        self.new_reg(number, RegInfo { class, name, span }, at).map(Some)
+    }
 }
