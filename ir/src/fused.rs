@@ -89,6 +89,8 @@ pub enum Stop {
     Rounds(u32),
     /// Nothing to rewrite: the source graph was taken as it is.
     Trivial,
+    /// No graph that reads these values can take fewer operations.
+    Optimal,
 }
 
 /// One rewrite of the chain.

@@ -5,6 +5,7 @@
 
 pub mod allocated;
 pub mod capabilities;
+pub mod cost;
 pub mod desugared;
 pub mod diag;
 pub mod fused;

@@ -1,12 +1,14 @@
-//! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR.
+//! The passes of the Rake compiler, one file (or folder) each, from an IR to an IR, and the rewrites of fused regions.
 
 pub mod allocate;
 pub mod desugar;
+pub mod fuse;
 pub mod inline;
 pub mod parse;
 mod pressure;
 pub mod resolve;
 pub mod resolve_tines;
+pub mod rewrites;
 pub mod schedule;
 pub mod select;
 pub mod typecheck;

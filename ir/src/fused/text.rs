@@ -36,6 +36,7 @@ fn print_proof(proof: &Proof, printer: &mut FunctionPrinter) {
         Stop::Nodes(limit) => format!("nodes {limit}"),
         Stop::Rounds(limit) => format!("rounds {limit}"),
         Stop::Trivial => "trivial".into(),
+        Stop::Optimal => "optimal".into(),
     };
     printer.line(&format!("stop {stop}"), None);
     if let Some(chain) = &proof.chain {
@@ -136,6 +137,7 @@ fn read_stop(mut line: Line) -> Result<Stop> {
     let stop = match line.word("why the search ended")? {
         "saturated" => Stop::Saturated,
         "trivial" => Stop::Trivial,
+        "optimal" => Stop::Optimal,
         "nodes" => Stop::Nodes(line.number()?),
         "rounds" => Stop::Rounds(line.number()?),
         _ => return Err(wrong),

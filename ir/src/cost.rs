@@ -1,0 +1,129 @@
+//! What an operation costs on a profile: the one table that the choice of graphs reads.
+//!
+//! Numbers are hundredths of a cycle: reciprocal throughput and latency. For x86 they follow uops.info and Agner Fog's
+//! instruction tables for Skylake (sse2, avx2) and Ice Lake server (avx512), with the sequences that selection emits
+//! where the instruction set has no single instruction. Constants are memory operands and cost nothing; copies and
+//! broadcasts neither. Profiles without code generation yet borrow the row of the nearest x86 profile.
+
+use crate::ops::Op;
+use crate::profile::Profile;
+use crate::types::{Elem, ElemClass, Ty};
+
+/// One operation's cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OpCost {
+    /// Reciprocal throughput, hundredths of a cycle.
+    pub throughput: u32,
+    /// Latency, hundredths of a cycle.
+    pub latency: u32,
+}
+
+/// Columns of the table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Machine {
+    Sse2 = 0,
+    Avx2 = 1,
+    Avx512 = 2,
+}
+
+const fn machine(profile: Profile) -> Machine {
+    match profile {
+        Profile::X86Sse2 | Profile::WasmSimd128 | Profile::WasmSimd128Relaxed | Profile::Scalar => Machine::Sse2,
+        Profile::X86Avx2 | Profile::Aarch64Neon => Machine::Avx2,
+        Profile::X86Avx512 => Machine::Avx512,
+    }
+}
+
+/// Throughput and latency on sse2, avx2, avx512.
+type Row = [(u32, u32); 3];
+
+const ARITHMETIC: Row = [(50, 400), (50, 400), (50, 400)];
+const LOGIC: Row = [(33, 100), (33, 100), (50, 100)];
+const SHUFFLE: Row = [(100, 100), (100, 300), (100, 300)];
+const FREE: Row = [(0, 0), (0, 0), (0, 0)];
+
+fn float(op: Op, elem: Elem) -> Row {
+    let double = elem == Elem::F64;
+    match op {
+        Op::Div if double => [(400, 1400), (800, 1400), (1600, 2400)],
+        Op::Div => [(300, 1100), (500, 1100), (1000, 1800)],
+        Op::Sqrt if double => [(600, 1800), (1200, 1900), (2400, 3100)],
+        Op::Sqrt => [(300, 1200), (600, 1200), (1200, 2000)],
+        Op::Min | Op::Max => [(300, 1000), (250, 900), (250, 900)],
+        Op::Eq | Op::Lt | Op::Le | Op::Gt | Op::Ge => [(50, 400), (50, 400), (100, 400)],
+        Op::Ne => [(150, 500), (50, 400), (100, 400)],
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Nearest => [(400, 2000), (100, 800), (100, 800)],
+        Op::Neg | Op::Abs => LOGIC,
+        Op::ToI32 | Op::ToU32 => [(400, 1600), (250, 1200), (200, 1000)],
+        Op::Exp | Op::Log | Op::Log2 | Op::Tanh => [(1500, 6000), (800, 5000), (800, 5000)],
+        _ => ARITHMETIC,
+    }
+}
+
+fn integer(op: Op, elem: Elem) -> Row {
+    let signed = elem.class() == ElemClass::Signed;
+    match op {
+        Op::Mul => match elem.bits() {
+            8 => [(250, 800), (250, 800), (250, 800)],
+            16 => [(50, 500), (50, 500), (100, 500)],
+            32 => [(300, 900), (100, 1000), (200, 1000)],
+            _ => [(350, 1200), (350, 1200), (150, 1500)],
+        },
+        Op::Neg => [(33, 100), (33, 100), (50, 100)],
+        Op::Abs => [(100, 300), (50, 100), (50, 100)],
+        Op::Min | Op::Max => match (elem.bits(), signed) {
+            (16, true) | (8, false) => [(50, 100), (50, 100), (100, 100)],
+            _ => [(233, 400), (50, 100), (100, 100)],
+        },
+        Op::Eq | Op::Gt if signed || op == Op::Eq => [(50, 100), (50, 100), (100, 300)],
+        Op::Lt if signed => [(50, 100), (50, 100), (100, 300)],
+        Op::Ne | Op::Ge | Op::Le if signed || op == Op::Ne => [(83, 200), (83, 200), (100, 300)],
+        Op::Lt | Op::Gt | Op::Le | Op::Ge => [(150, 300), (150, 300), (100, 300)],
+        Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned => [(50, 100), (50, 100), (100, 100)],
+        Op::ToF32 if signed => ARITHMETIC,
+        Op::ToF32 => [(300, 1300), (300, 1300), (50, 400)],
+        _ => LOGIC,
+    }
+}
+
+/// What an operation costs whose operands have type `of` (the result's type where there are none).
+pub fn cost(op: Op, of: Ty, profile: Profile) -> OpCost {
+    let elem = of.elem();
+    let row = match op {
+        Op::Param | Op::Const | Op::Splat | Op::LaneIndex | Op::Bitcast => FREE,
+        Op::And | Op::Or | Op::Not => [(33, 100), (33, 100), (100, 100)],
+        Op::Select | Op::If => [(100, 200), (67, 200), (50, 100)],
+        Op::Shuffle | Op::ZipLow | Op::ZipHigh | Op::UnzipEven | Op::UnzipOdd => SHUFFLE,
+        Op::ShiftLeft | Op::ShiftRight | Op::RotateLeft | Op::RotateRight => SHUFFLE,
+        Op::WidenLow | Op::WidenHigh | Op::Narrow => SHUFFLE,
+        _ if elem.is_float() => float(op, elem),
+        _ => integer(op, elem),
+    };
+    let (throughput, latency) = row[machine(profile) as usize];
+    OpCost { throughput, latency }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OPS;
+
+    #[test]
+    fn a_fused_multiply_add_costs_no_more_than_its_parts() {
+        let of = Ty::Rack(Elem::F32);
+        for profile in Profile::all().filter(|p| p.info().fma) {
+            let whole = cost(Op::MulAdd, of, profile);
+            let parts = cost(Op::Mul, of, profile).throughput + cost(Op::Add, of, profile).throughput;
+            assert!(whole.throughput < parts);
+        }
+    }
+
+    #[test]
+    fn what_computes_has_a_cost() {
+        let free = [Op::Param, Op::Const, Op::Splat, Op::LaneIndex, Op::Bitcast];
+        for row in OPS {
+            let costs = cost(row.op, Ty::Rack(Elem::F32), Profile::X86Avx2);
+            assert_eq!(costs.throughput == 0, free.contains(&row.op), "{}", row.name);
+        }
+    }
+}

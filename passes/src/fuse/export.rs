@@ -1,0 +1,236 @@
+//! A chosen graph back into values, with its masks explicit.
+
+use super::graph::{Source, Term, at};
+use super::masks::{Demand, Path, demands};
+use crate::rewrites::constant;
+use crate::rewrites::language::{Head, Node, Payload};
+use la_arena::Arena;
+use num_rational::BigRational;
+use rake_ir::lane::{Args, Value, ValueId};
+use rake_ir::ops::{Imm, Op};
+use rake_ir::span::Span;
+use rake_ir::types::{Elem, Ty};
+use smol_str::SmolStr;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a graph is exported with.
+pub struct Site<'a> {
+    /// The region's source graph.
+    pub source: &'a Source,
+    /// The class of each source node, comparable with `classes`.
+    pub source_classes: &'a [usize],
+    /// The class of each node of the graph.
+    pub classes: &'a [usize],
+    /// The region's own mask.
+    pub outer: Option<ValueId>,
+}
+
+/// A chosen graph as values.
+pub struct Exported {
+    /// The values in program order.
+    pub values: Vec<ValueId>,
+    /// The values of the graph's roots.
+    pub roots: Vec<ValueId>,
+    /// Constants that were rounded, unrounded.
+    pub exact: Vec<(ValueId, BigRational)>,
+}
+
+struct Exporter<'a> {
+    arena: &'a mut Arena<Value>,
+    term: &'a Term,
+    site: &'a Site<'a>,
+    demands: Vec<Demand>,
+    made: Vec<Option<ValueId>>,
+    /// First source value of each class.
+    origin: HashMap<usize, ValueId>,
+    spans: Vec<Span>,
+    masks: BTreeMap<(Path, u32), ValueId>,
+    disjunctions: HashMap<(ValueId, ValueId), ValueId>,
+    out: Exported,
+}
+
+/// Puts the graph into the arena; `None` when its masks would be too large.
+pub fn export(arena: &mut Arena<Value>, term: &Term, site: &Site) -> Option<Exported> {
+    let mut origin = HashMap::new();
+    let mut eager = HashMap::new();
+    for (index, &class) in site.source_classes.iter().enumerate() {
+        let Some(id) = site.source.values[index] else { continue };
+        origin.entry(class).or_insert(id);
+    }
+    for (&id, &index) in &site.source.node_of {
+        if arena[id].mask == site.outer {
+            eager.insert(site.source_classes[index], ());
+        }
+    }
+    let is_eager: Vec<bool> = site.classes.iter().map(|class| eager.contains_key(class)).collect();
+    let demands = demands(term, &is_eager)?;
+    let made = vec![None; term.nodes.len()];
+    let out = Exported { values: Vec::new(), roots: Vec::new(), exact: Vec::new() };
+    let mut exporter = Exporter {
+        spans: spans(arena, term, site, &origin),
+        arena,
+        term,
+        site,
+        demands,
+        made,
+        origin,
+        masks: BTreeMap::new(),
+        disjunctions: HashMap::new(),
+        out,
+    };
+    for &root in &term.roots {
+        exporter.visit(root);
+    }
+    exporter.out.roots = term.roots.iter().filter_map(|&root| exporter.made[root]).collect();
+    Some(exporter.out)
+}
+
+/// Where each node comes from: its own source value, else its reader's.
+fn spans(arena: &Arena<Value>, term: &Term, site: &Site, origin: &HashMap<usize, ValueId>) -> Vec<Span> {
+    let mut spans: Vec<Option<Span>> =
+        site.classes.iter().map(|class| origin.get(class).map(|&id| arena[id].span)).collect();
+    for index in (0..term.nodes.len()).rev() {
+        if let Some(span) = spans[index] {
+            for &arg in &term.nodes[index].args {
+                spans[at(arg)].get_or_insert(span);
+            }
+        }
+    }
+    spans.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+impl Exporter<'_> {
+    /// Makes a node after its operands and the conditions that its mask reads.
+    fn visit(&mut self, root: usize) {
+        let mut stack = vec![(root, false)];
+        while let Some((index, ready)) = stack.pop() {
+            if self.made[index].is_some() {
+                continue;
+            }
+            if ready {
+                let value = self.make(index);
+                self.made[index] = Some(value);
+                continue;
+            }
+            stack.push((index, true));
+            let mut before: Vec<usize> = self.term.nodes[index].args.iter().map(|&arg| at(arg)).collect();
+            if let Demand::Any(paths) = &self.demands[index] {
+                before.extend(paths.iter().flatten().map(|literal| literal.0));
+            }
+            before.retain(|&b| self.made[b].is_none() && b != index);
+            stack.extend(before.into_iter().rev().map(|b| (b, false)));
+        }
+    }
+
+    fn make(&mut self, index: usize) -> ValueId {
+        let node = &self.term.nodes[index];
+        if let Payload::Input(number) = node.payload {
+            return self.site.source.inputs[number as usize];
+        }
+        let args: Args = node.args.iter().filter_map(|&arg| self.made[at(arg)]).collect();
+        let mask = if node.is_free() { None } else { self.mask(index) };
+        let op = match node.head {
+            Head::Op(op) => op,
+            // Inputs returned above, and a root is no node of a graph.
+            Head::Input | Head::Root => Op::Const,
+        };
+        let origin = self.origin.get(&self.site.classes[index]).copied();
+        let name = origin.and_then(|id| self.arena[id].name.clone());
+        let id = self.push(op, immediate(node), args, node.result(), mask, self.spans[index], name);
+        if let Some(exact) = node.exact()
+            && let Imm::Bits(bits) = self.arena[id].imm
+            && constant::from_bits(bits, node.ty.elem()).as_ref() != Some(exact)
+        {
+            self.out.exact.push((id, (**exact).clone()));
+        }
+        id
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn push(
+        &mut self,
+        op: Op,
+        imm: Imm,
+        args: Args,
+        ty: Ty,
+        mask: Option<ValueId>,
+        span: Span,
+        name: Option<SmolStr>,
+    ) -> ValueId {
+        let id = self.arena.alloc(Value { op, imm, args, ty, mask, span, name });
+        self.out.values.push(id);
+        id
+    }
+
+    fn truth(&mut self, op: Op, args: &[ValueId], ty: Ty, span: Span) -> ValueId {
+        self.push(op, Imm::None, Args::from_slice(args), ty, None, span, None)
+    }
+
+    /// The mask of a node as a value, in the kind that its lanes need.
+    fn mask(&mut self, index: usize) -> Option<ValueId> {
+        let want = self.term.nodes[index].result().truth();
+        let span = self.spans[index];
+        let outer = self.site.outer.filter(|&m| self.arena[m].ty == want);
+        let Demand::Any(paths) = self.demands[index].clone() else { return outer };
+        let mut all: Option<ValueId> = None;
+        for path in &paths {
+            let mut conjunction = outer;
+            for length in 1..=path.len() {
+                conjunction = self.conjunction(&path[..length], want, conjunction, span)?.into();
+            }
+            all = match (all, conjunction) {
+                (Some(left), Some(right)) => Some(self.disjunction(left, right, want, span)),
+                (left, right) => left.or(right),
+            };
+        }
+        all
+    }
+
+    /// A path's conjunction, the shorter path's being `before`; `None` where a condition has other lanes.
+    fn conjunction(&mut self, path: &[(usize, bool)], want: Ty, before: Option<ValueId>, span: Span) -> Option<ValueId> {
+        let key = (path.to_vec(), want.lane_bits().unwrap_or(0));
+        if let Some(&made) = self.masks.get(&key) {
+            return Some(made);
+        }
+        let &(condition, holds) = path.last()?;
+        let single = (vec![(condition, holds)], key.1);
+        let literal = match self.masks.get(&single) {
+            Some(&literal) => literal,
+            None => self.literal(condition, holds, want, span)?,
+        };
+        let made = match before {
+            Some(before) => self.truth(Op::And, &[before, literal], want, span),
+            None => literal,
+        };
+        self.masks.insert(key, made);
+        Some(made)
+    }
+
+    fn literal(&mut self, condition: usize, holds: bool, want: Ty, span: Span) -> Option<ValueId> {
+        let mut value = self.made[condition]?;
+        let ty = self.arena[value].ty;
+        if ty == Ty::Uniform(Elem::Bool) && want != ty {
+            value = self.truth(Op::Splat, &[value], want, span);
+        } else if ty != want {
+            return None;
+        }
+        Some(if holds { value } else { self.truth(Op::Not, &[value], want, span) })
+    }
+
+    fn disjunction(&mut self, left: ValueId, right: ValueId, want: Ty, span: Span) -> ValueId {
+        if let Some(&made) = self.disjunctions.get(&(left, right)) {
+            return made;
+        }
+        let made = self.truth(Op::Or, &[left, right], want, span);
+        self.disjunctions.insert((left, right), made);
+        made
+    }
+}
+
+fn immediate(node: &Node) -> Imm {
+    match &node.payload {
+        Payload::Imm(imm) => imm.clone(),
+        Payload::Exact(value) => Imm::Bits(constant::to_bits(value, node.ty.elem())),
+        Payload::Input(_) => Imm::None,
+    }
+}

@@ -1,0 +1,182 @@
+//! Chooses the cheapest graph for each fused region on the profile: tined → fused.
+//!
+//! ```text
+//! | scaled <| velocities * <dt>            %5 = mul_add velocities, dt, positions
+//! | moved  <| positions + scaled     =>    (one instruction where the profile has a fused multiply-add)
+//! ```
+//!
+//! A region becomes an e-graph; seeds (Horner's form, common factors, squares, shared parts) and the rows of
+//! [`crate::rewrites`] add equal graphs to it; extraction picks the cheapest under the cost table, a shared node counted
+//! once, and the source graph stays unless something is strictly cheaper. All limits are counted, never timed, so the
+//! choice is a function of region, profile and freedom alone.
+
+mod export;
+mod extract;
+mod factor;
+mod graph;
+mod masks;
+mod poly;
+mod quick;
+mod search;
+mod seeds;
+
+use export::{Exported, Site};
+use graph::Source;
+use la_arena::Arena;
+use rake_ir::diag::Diagnostic;
+use rake_ir::fused::{self, Proof};
+use rake_ir::lane::{FuseLevel, Stmt, Value, ValueId};
+use rake_ir::profile::Profile;
+use rake_ir::tined;
+use seeds::Setting;
+use std::collections::{HashMap, HashSet};
+
+/// What a caller may ask for; none of it changes which graph is chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Record the chain of rewrites from source to chosen graph.
+    pub explain: bool,
+}
+
+/// The pass.
+///
+/// # Errors
+/// None today: every region has its source graph to fall back on.
+pub fn run(program: tined::Program, options: &Options) -> Result<fused::Program, Vec<Diagnostic>> {
+    let (profile, fuse) = (program.profile, program.fuse);
+    let functions = program.functions.into_iter().map(|f| function(f, profile, fuse, options));
+    Ok(fused::Program { profile, fuse, functions: functions.collect::<Result<_, _>>()? })
+}
+
+/// The pass on one function, for callers that run many at once.
+///
+/// # Errors
+/// As [`run`].
+pub fn function(
+    mut function: tined::Function,
+    profile: Profile,
+    level: FuseLevel,
+    options: &Options,
+) -> Result<fused::Function, Vec<Diagnostic>> {
+    let yields = yields(&function);
+    let mut replaced: HashMap<ValueId, ValueId> = HashMap::new();
+    let mut body = Vec::with_capacity(function.body.len());
+    let mut regions = yields.into_iter();
+    for stmt in std::mem::take(&mut function.body) {
+        match stmt {
+            Stmt::Value(id) => {
+                redirect(&mut function.values[id], &replaced);
+                body.push(Stmt::Value(id));
+            }
+            Stmt::Region(region) => {
+                for &id in &region.values {
+                    redirect(&mut function.values[id], &replaced);
+                }
+                let yields = regions.next().unwrap_or_default();
+                let setting = search::setting(profile, level);
+                let region = fuse(&mut function.values, region, &yields, setting, *options, &replaced);
+                if let Some(proof) = &region.proof {
+                    replaced.extend(proof.yields.iter().copied());
+                }
+                body.push(Stmt::Region(region));
+            }
+        }
+    }
+    let result = replaced.get(&function.result).copied().unwrap_or(function.result);
+    Ok(fused::Function {
+        name: function.name,
+        span: function.span,
+        params: function.params,
+        values: function.values,
+        body,
+        result,
+    })
+}
+
+fn redirect(value: &mut Value, replaced: &HashMap<ValueId, ValueId>) {
+    for id in value.args.iter_mut().chain(value.mask.as_mut()) {
+        if let Some(&new) = replaced.get(id) {
+            *id = new;
+        }
+    }
+}
+
+/// Of each region, the values that something outside reads, in program order.
+fn yields(function: &tined::Function) -> Vec<Vec<ValueId>> {
+    let mut region_of: HashMap<ValueId, usize> = HashMap::new();
+    let mut count = 0;
+    for stmt in &function.body {
+        if let Stmt::Region(region) = stmt {
+            region_of.extend(region.values.iter().map(|&id| (id, count)));
+            count += 1;
+        }
+    }
+    let mut read: HashSet<ValueId> = HashSet::new();
+    let mut reads = |id: ValueId, reader: Option<usize>| {
+        if region_of.get(&id).is_some_and(|&owner| Some(owner) != reader) {
+            read.insert(id);
+        }
+    };
+    for id in function.order() {
+        let value = &function.values[id];
+        let reader = region_of.get(&id).copied();
+        value.args.iter().chain(&value.mask).for_each(|&arg| reads(arg, reader));
+    }
+    reads(function.result, None);
+    let regions = function.body.iter().filter_map(|stmt| match stmt {
+        Stmt::Region(region) => Some(region),
+        Stmt::Value(_) => None,
+    });
+    regions.map(|region| region.values.iter().copied().filter(|id| read.contains(id)).collect()).collect()
+}
+
+/// The mask under which the whole region stands: its last stage's.
+fn outer_mask(values: &Arena<Value>, region: &tined::Region) -> Option<ValueId> {
+    let last = region.stages.iter().rev().find(|stage| region.values.contains(&stage.1))?;
+    values[last.1].mask
+}
+
+fn fuse(
+    values: &mut Arena<Value>,
+    region: tined::Region,
+    yields: &[ValueId],
+    setting: Setting,
+    _options: Options,
+    replaced: &HashMap<ValueId, ValueId>,
+) -> fused::Region {
+    let source = graph::import(values, &region.values, yields);
+    let outer = outer_mask(values, &region);
+    let chosen = search::choose(&source.term, setting);
+    let site =
+        Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer };
+    let exported = export::export(values, &chosen.term, &site);
+    let kept = exported.is_none();
+    let Exported { values: graph, roots, exact } =
+        exported.unwrap_or_else(|| verbatim(values, &region.values, &source, yields));
+    let cost = if kept { (chosen.cost.0, chosen.cost.0) } else { chosen.cost };
+    let now = |id: ValueId| replaced.get(&id).copied().unwrap_or(id);
+    let proof = Proof {
+        source: region.values,
+        stages: region.stages.into_iter().map(|(name, id)| (name, now(id))).collect(),
+        yields: yields.iter().copied().zip(roots).collect(),
+        cost,
+        stop: chosen.stop,
+        chain: None,
+    };
+    fused::Region { values: graph, exact, proof: Some(proof) }
+}
+
+/// The source graph value for value, masks included: for graphs whose masks would be too large.
+fn verbatim(arena: &mut Arena<Value>, values: &[ValueId], source: &Source, yields: &[ValueId]) -> Exported {
+    let mut copies: HashMap<ValueId, ValueId> = HashMap::new();
+    let mut made = Vec::with_capacity(values.len());
+    debug_assert!(values.iter().all(|id| source.node_of.contains_key(id)));
+    for &id in values {
+        let mut value = arena[id].clone();
+        redirect(&mut value, &copies);
+        let copy = arena.alloc(value);
+        copies.insert(id, copy);
+        made.push(copy);
+    }
+    Exported { values: made, roots: yields.iter().map(|id| copies[id]).collect(), exact: Vec::new() }
+}

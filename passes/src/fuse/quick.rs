@@ -1,0 +1,100 @@
+//! Small regions of sums and products whose contracted source is already as cheap as any graph can be.
+//!
+//! An operation on at most `n` operands joins at most `n` values into one. A result that reads `L` different run-time
+//! values therefore needs at least `(L - 1) / (n - 1)` operations, and each different result needs its own. Where the
+//! source, each product contracted into the sum that alone reads it, needs no more, no search can do better.
+
+use super::graph::{Term, at};
+use crate::rewrites::language::{Children, Head, Node};
+use egg::Id;
+use rake_ir::lane::FuseLevel;
+use rake_ir::ops::Op;
+use rake_ir::profile::Profile;
+use rake_ir::types::Ty;
+
+/// Most operations for which the bound is worth computing.
+const MOST: usize = 16;
+
+/// The cheapest graph, where the bound proves it; with each node's number in `term`.
+pub fn cheapest(term: &Term, profile: Profile, level: FuseLevel) -> Option<(Term, Vec<usize>)> {
+    let ops: Vec<&Node> = term.nodes.iter().filter(|node| !node.is_free()).collect();
+    let ty = ops.first()?.ty;
+    let plain = |node: &&Node| node.ty == ty && matches!(node.as_op(), Some(Op::Add | Op::Sub | Op::Mul));
+    if ops.len() > MOST || !ty.elem().is_float() || !ops.iter().all(plain) || folds(term) {
+        return None;
+    }
+    let fuses = profile.info().fma && level != FuseLevel::Exact;
+    let (made, origin) = if fuses { contracted(term, ty) } else { (term.clone(), (0..term.nodes.len()).collect()) };
+    (made.operations() <= bound(term, if fuses { 3 } else { 2 })).then_some((made, origin))
+}
+
+/// Whether some operation has only constants, or a constant that a rewrite may drop.
+fn folds(term: &Term) -> bool {
+    let constant = |id: &Id| term.nodes[at(*id)].as_op() == Some(Op::Const);
+    term.nodes.iter().any(|node| !node.args.is_empty() && node.args.iter().all(constant))
+        || term.nodes.iter().any(|node| node.as_op() == Some(Op::Mul) && node.args.iter().any(constant))
+}
+
+fn bound(term: &Term, arity: usize) -> usize {
+    let mut reads: Vec<u64> = Vec::with_capacity(term.nodes.len());
+    let mut inputs = 0;
+    for node in &term.nodes {
+        let own = if node.head == Head::Input {
+            inputs += 1;
+            1u64.checked_shl(inputs - 1).unwrap_or(0)
+        } else {
+            node.args.iter().fold(0, |all, &arg| all | reads[at(arg)])
+        };
+        reads.push(own);
+    }
+    let mut roots: Vec<usize> = term.roots.iter().copied().filter(|&r| !term.nodes[r].is_free()).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let most = roots.iter().map(|&r| (reads[r].count_ones() as usize).saturating_sub(1).div_ceil(arity - 1)).max();
+    most.unwrap_or(0).max(roots.len())
+}
+
+/// Every product that one sum alone reads, contracted into it; the later product of two.
+fn contracted(term: &Term, ty: Ty) -> (Term, Vec<usize>) {
+    let mut uses = vec![0usize; term.nodes.len()];
+    let live = term.live();
+    for (node, _) in term.nodes.iter().zip(&live).filter(|(_, live)| **live) {
+        node.args.iter().for_each(|&arg| uses[at(arg)] += 1);
+    }
+    term.roots.iter().for_each(|&root| uses[root] += 1);
+    let product = |id: Id| {
+        let node = &term.nodes[at(id)];
+        (node.as_op() == Some(Op::Mul) && uses[at(id)] == 1).then_some((node.args[0], node.args[1]))
+    };
+    let mut nodes: Vec<Node> = term.nodes.clone();
+    for node in &mut nodes {
+        let (op, [left, right]) = match (node.as_op(), &node.args[..]) {
+            (Some(op @ (Op::Add | Op::Sub)), &[left, right]) => (op, [left, right]),
+            _ => continue,
+        };
+        let (op, args) = match (product(left), product(right), op) {
+            (_, Some((a, b)), Op::Add) => (Op::MulAdd, [a, b, left]),
+            (_, Some((a, b)), _) => (Op::NegMulAdd, [a, b, left]),
+            (Some((a, b)), None, Op::Add) => (Op::MulAdd, [a, b, right]),
+            (Some((a, b)), None, _) => (Op::MulSub, [a, b, right]),
+            _ => continue,
+        };
+        *node = Node::op(op, ty, &args);
+    }
+    compact(&Term { nodes, roots: term.roots.clone() })
+}
+
+/// The nodes that the roots need, in their order, with each one's old number.
+pub fn compact(term: &Term) -> (Term, Vec<usize>) {
+    let live = term.live();
+    let mut place = vec![0usize; term.nodes.len()];
+    let mut origin = Vec::new();
+    let mut nodes = Vec::new();
+    for (index, node) in term.nodes.iter().enumerate().filter(|(index, _)| live[*index]) {
+        place[index] = nodes.len();
+        origin.push(index);
+        let args: Children = node.args.iter().map(|&arg| Id::from(place[at(arg)])).collect();
+        nodes.push(Node { args, ..node.clone() });
+    }
+    (Term { nodes, roots: term.roots.iter().map(|&root| place[root]).collect() }, origin)
+}

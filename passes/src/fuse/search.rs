@@ -1,0 +1,189 @@
+//! The search for one region: fast path, seeds, rewriting to a counted limit, extraction.
+
+use super::extract;
+use super::graph::{Term, at};
+use super::quick;
+use super::seeds::{self, Setting};
+use crate::rewrites::language::{Constants, Graph, Head, Node, Payload};
+use crate::rewrites::{self, Class, Compiled, Growth};
+use egg::{EGraph, Id};
+use rake_ir::fused::{Cost, Stop};
+use rake_ir::lane::FuseLevel;
+use rake_ir::ops::{Imm, Op};
+use rake_ir::types::{Elem, Ty};
+
+/// A graph chosen for a source graph.
+pub struct Chosen {
+    /// The graph.
+    pub term: Term,
+    /// For each node of the source, its class; for each node of the chosen graph, its class. Equal numbers mean equal
+    /// values.
+    pub source_classes: Vec<usize>,
+    /// See `source_classes`.
+    pub classes: Vec<usize>,
+    /// Costs of source and chosen graph.
+    pub cost: (Cost, Cost),
+    /// Why the search ended.
+    pub stop: Stop,
+}
+
+/// Counted limits of one search.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    nodes: usize,
+    rounds: u32,
+    matches: usize,
+    growth: bool,
+}
+
+fn limits(operations: usize) -> Limits {
+    match operations {
+        0..=12 => Limits { nodes: 1200, rounds: 6, matches: 400, growth: true },
+        13..=24 => Limits { nodes: 1500, rounds: 5, matches: 400, growth: true },
+        25..=64 => Limits { nodes: 2000, rounds: 4, matches: 600, growth: false },
+        _ => Limits { nodes: 4000, rounds: 3, matches: 1200, growth: false },
+    }
+}
+
+/// The e-graph of a region after the search.
+pub struct Searched {
+    /// The graph.
+    pub graph: Graph,
+    /// The class of each source node.
+    pub classes: Vec<Id>,
+    /// The root's class.
+    pub root: Id,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+/// Builds the e-graph, seeds it and rewrites it.
+pub fn explore(term: &Term, setting: Setting, explain: bool) -> Searched {
+    let analysis = Constants { level: setting.level, conflicts: 0 };
+    let mut graph: Graph = EGraph::new(analysis);
+    if explain {
+        graph = graph.with_explanations_enabled();
+    }
+    let mut classes: Vec<Id> = Vec::with_capacity(term.nodes.len());
+    for node in &term.nodes {
+        let args = node.args.iter().map(|&arg| classes[at(arg)]).collect();
+        let id = graph.add_uncanonical(Node { args, ..node.clone() });
+        classes.push(id);
+    }
+    let root = Node {
+        head: Head::Root,
+        ty: Ty::Uniform(Elem::Bool),
+        payload: Payload::Imm(Imm::None),
+        args: term.roots.iter().map(|&root| classes[root]).collect(),
+    };
+    let root = graph.add_uncanonical(root);
+    let operations = term.operations();
+    let mut limits = limits(operations);
+    if operations <= MOST_SEEDED {
+        let seeded = seeds::seed(&mut graph, term, &classes, setting);
+        limits.growth &= !seeded.cancels;
+        graph.rebuild();
+    }
+    let stop = rewrite(&mut graph, term, setting, limits);
+    Searched { graph, classes, root, stop }
+}
+
+/// Regions with more operations than this are only contracted and shared.
+const MOST_SEEDED: usize = 600;
+
+fn rewrite(graph: &mut Graph, term: &Term, setting: Setting, limits: Limits) -> Stop {
+    let fma = setting.profile.info().fma;
+    let usable = |row: &&Compiled| {
+        row.class.allowed(setting.level)
+            && (fma || row.class != Class::Contract)
+            && (limits.growth || row.growth == Growth::Small)
+    };
+    let types = term.types();
+    let rows: Vec<&Compiled> = types.iter().flat_map(|&ty| rewrites::compiled(ty)).filter(usable).collect();
+    for _ in 0..limits.rounds {
+        let matches: Vec<_> =
+            rows.iter().map(|row| row.rewrite.search_with_limit(graph, limits.matches)).collect();
+        let mut changed = false;
+        for (row, matches) in rows.iter().zip(&matches) {
+            if matches.is_empty() {
+                continue;
+            }
+            changed |= !row.rewrite.apply(graph, matches).is_empty();
+            if graph.total_size() > limits.nodes {
+                graph.rebuild();
+                return Stop::Nodes(limits.nodes as u32);
+            }
+        }
+        graph.rebuild();
+        if !changed {
+            return Stop::Saturated;
+        }
+    }
+    Stop::Rounds(limits.rounds)
+}
+
+/// Whether no rewrite can do anything: nothing to compute, or a single operation without constants.
+fn is_trivial(term: &Term) -> bool {
+    let mut operations = term.nodes.iter().filter(|node| !node.is_free());
+    match (operations.next(), operations.next()) {
+        (None, _) => true,
+        (Some(node), None) => {
+            let constant = |id: &Id| term.nodes[at(*id)].as_op() == Some(Op::Const);
+            let alike = node.args.len() >= 2 && node.args.windows(2).any(|pair| pair[0] == pair[1]);
+            !node.args.iter().any(constant) && !alike
+        }
+        _ => false,
+    }
+}
+
+/// Chooses the cheapest graph found for `term`, never one that costs more than it.
+pub fn choose(term: &Term, setting: Setting) -> Chosen {
+    let source_cost = term.cost(setting.profile);
+    if is_trivial(term) {
+        return keep(term, source_cost, Stop::Trivial);
+    }
+    if let Some((made, origin)) = quick::cheapest(term, setting.profile, setting.level) {
+        let cost = made.cost(setting.profile);
+        if cost < source_cost {
+            let source_classes = (0..term.nodes.len()).collect();
+            return Chosen { term: made, source_classes, classes: origin, cost: (source_cost, cost), stop: Stop::Optimal };
+        }
+        return keep(term, source_cost, Stop::Optimal);
+    }
+    let searched = explore(term, setting, false);
+    debug_assert_eq!(searched.graph.analysis.conflicts, 0);
+    let source: Vec<(Node, Id)> = term
+        .nodes
+        .iter()
+        .zip(&searched.classes)
+        .map(|(node, &id)| {
+            let args = node.args.iter().map(|&arg| searched.classes[at(arg)]).collect();
+            (Node { args, ..node.clone() }, id)
+        })
+        .collect();
+    let Some(picked) = extract::pick(&searched.graph, searched.root, &source, setting.profile) else {
+        return keep(term, source_cost, searched.stop);
+    };
+    let cost = picked.term.cost(setting.profile);
+    if cost >= source_cost {
+        return keep(term, source_cost, searched.stop);
+    }
+    let find = |id: &Id| at(searched.graph.find(*id));
+    Chosen {
+        source_classes: searched.classes.iter().map(find).collect(),
+        classes: picked.classes.iter().map(find).collect(),
+        term: picked.term,
+        cost: (source_cost, cost),
+        stop: searched.stop,
+    }
+}
+
+fn keep(term: &Term, cost: Cost, stop: Stop) -> Chosen {
+    let (kept, origin) = quick::compact(term);
+    Chosen { term: kept, source_classes: (0..term.nodes.len()).collect(), classes: origin, cost: (cost, cost), stop }
+}
+
+/// The freedom below which a term's float rewrites are off.
+pub const fn setting(profile: rake_ir::profile::Profile, level: FuseLevel) -> Setting {
+    Setting { profile, level }
+}
