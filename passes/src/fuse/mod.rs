@@ -180,3 +180,6 @@ fn verbatim(arena: &mut Arena<Value>, values: &[ValueId], source: &Source, yield
     }
     Exported { values: made, roots: yields.iter().map(|id| copies[id]).collect(), exact: Vec::new() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -241,12 +241,10 @@ impl Poly {
         let lead = divisor.0.first()?;
         let mut quotient = Vec::new();
         let mut rest = Some(self.clone());
-        for (mono, coefficient) in &self.0 {
+        for (mono, _) in &self.0 {
             let Some(factor) = mono.over(&lead.0) else { continue };
             let Some(now) = &rest else { break };
-            if now.coefficient(mono) != Some(coefficient) {
-                continue;
-            }
+            let Some(coefficient) = now.coefficient(mono) else { continue };
             let scale = coefficient / &lead.1;
             let whole = if elem.is_float() { constant::is_dyadic(&scale) } else { scale.is_integer() };
             if !whole {

@@ -64,7 +64,7 @@ fn contracted(term: &Term, ty: Ty) -> (Term, Vec<usize>) {
     term.roots.iter().for_each(|&root| uses[root] += 1);
     let product = |id: Id| {
         let node = &term.nodes[at(id)];
-        (node.as_op() == Some(Op::Mul) && uses[at(id)] == 1).then_some((node.args[0], node.args[1]))
+        (node.as_op() == Some(Op::Mul) && uses[at(id)] == 1).then(|| (node.args[0], node.args[1]))
     };
     let mut nodes: Vec<Node> = term.nodes.clone();
     for node in &mut nodes {
