@@ -3,13 +3,16 @@
 pub mod allocate;
 pub mod desugar;
 pub mod fuse;
+pub mod expand;
 pub mod inline;
 pub mod parse;
 mod pressure;
 pub mod resolve;
 pub mod resolve_tines;
 pub mod rewrites;
+pub mod sanitise;
 pub mod schedule;
 pub mod select;
+pub mod simplify;
 pub mod typecheck;
 pub mod unroll;

@@ -1,0 +1,122 @@
+use super::*;
+use rake_ir::fused;
+use rake_ir::value::Lanes;
+
+/// Sanitises a function over `x`, `y: f32s`, `m: mask`, which are %0, %1, %2; gives the lines of its body after those.
+fn sanitised(profile: &str, body: &str) -> Vec<String> {
+    let text = format!(
+        "rake fused 1\nprofile {profile}\nfuse full\nscratch f(x: f32s, y: f32s, m: mask) -> f32s {{\n\
+         %0 : f32s = param 0\n%1 : f32s = param 1\n%2 : mask = param 2\n{body}\n}}\n"
+    );
+    let program = fused::read(&text).unwrap_or_else(|faults| panic!("{faults:#?}"));
+    assert_eq!(fused::check(&program), Ok(()));
+    let after = run(program.clone());
+    assert_eq!(fused::check_sanitised(&after), Ok(()), "{}", fused::print(&after));
+    let lanes = |values: &[f32]| Lanes::f32s(&values.repeat(program.profile.lanes(Elem::F32) / 4));
+    let mask = Lanes::truths(&[true, false, true, false].repeat(program.profile.lanes(Elem::F32) / 4));
+    let args = [lanes(&[4.0, -1.0, 0.25, f32::NAN]), lanes(&[2.0, 0.0, 3.0, f32::INFINITY]), mask];
+    assert_eq!(fused::eval(&after, "f", &args), fused::eval(&program, "f", &args));
+    fused::print(&after).lines().skip(8).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn leaves_get_benign_operands() {
+    let body = "%3 : f32s = mul %0, %1 if %2\n%4 : f32s = add %3, %0 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
+    let expected = [
+        "%3 : f32s = const 1.0",
+        "%4 : f32s = select %2, %0, %3",
+        "%5 : f32s = select %2, %1, %3",
+        "%6 : f32s = mul %4, %5",
+        "%7 : f32s = const 0.0",
+        "%8 : f32s = select %2, %0, %7",
+        "%9 : f32s = add %6, %8",
+        "%10 : f32s = select %2, %9, %0",
+        "return %10",
+        "}",
+    ];
+    assert_eq!(sanitised("x86-sse2", body), expected);
+}
+
+#[test]
+fn choices_are_shared_and_safe_operands_need_none() {
+    // The second square root reads the same choice; the first one's result is 1 in inactive lanes, so the product of
+    // both needs nothing, and neither do the negation and the comparison.
+    let body = "%3 : f32s = sqrt %0 if %2\n%4 : f32s = sqrt %0 if %2\n%5 : f32s = mul %3, %4 if %2\n\
+                %6 : f32s = neg %5 if %2\n%7 : mask = lt %6, %3 if %2\n%8 : f32s = if %7, %6, %3 if %2\n\
+                %9 : f32s = if %2, %8, %0\nreturn %9";
+    let expected = [
+        "%3 : f32s = const 1.0",
+        "%4 : f32s = select %2, %0, %3",
+        "%5 : f32s = sqrt %4",
+        "%6 : f32s = sqrt %4",
+        "%7 : f32s = mul %5, %6",
+        "%8 : f32s = neg %7",
+        "%9 : mask = lt %8, %5",
+        "%10 : f32s = select %9, %8, %5",
+        "%11 : f32s = select %2, %10, %0",
+    ];
+    assert_eq!(sanitised("x86-avx2", body)[..9], expected);
+}
+
+#[test]
+fn constants_are_replaced_only_where_they_raise() {
+    let body = "%3 : f32s = const 3.0\n%4 : f32s = div %0, %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
+    let expected = [
+        "%3 : f32s = const 3.0",
+        "%4 : f32s = const 0.0",
+        "%5 : f32s = select %2, %0, %4",
+        "%6 : f32s = div %5, %3",
+    ];
+    assert_eq!(sanitised("x86-sse2", body)[..4], expected);
+    // 0/0 would be invalid, so the divisor is chosen too.
+    let body = "%3 : f32s = const 0.0\n%4 : f32s = div %0, %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
+    let expected = [
+        "%3 : f32s = const 0.0",
+        "%4 : f32s = const 0.0",
+        "%5 : f32s = select %2, %0, %4",
+        "%6 : f32s = const 1.0",
+        "%7 : f32s = select %2, %3, %6",
+        "%8 : f32s = div %5, %7",
+    ];
+    assert_eq!(sanitised("x86-sse2", body)[..6], expected);
+}
+
+#[test]
+fn an_inner_mask_needs_its_own_operands() {
+    let body = "%3 : mask = lt %1, %0 if %2\n%4 : mask = and %2, %3\n%5 : f32s = sqrt %0 if %2\n\
+                %6 : f32s = sqrt %5 if %4\n%7 : f32s = if %3, %6, %5 if %2\n%8 : f32s = if %2, %7, %0\nreturn %8";
+    let lines = sanitised("x86-sse2", body);
+    let chosen: Vec<&String> = lines.iter().filter(|line| line.contains("= select")).collect();
+    // Both operands of the comparison, then the two square roots' operands, then the two conditionals.
+    assert_eq!(chosen.len(), 6, "{lines:#?}");
+}
+
+#[test]
+fn a_masked_region_keeps_its_values_and_loses_its_proof() {
+    let body = "region {\n%3 : f32s = mul_add %0, %1, %0 if %2\nproof {\nsource {\n%4 : f32s = mul %0, %1 if %2\n\
+                %5 : f32s = add %4, %0 if %2\n}\nstage s %5\nyield %5 = %3\ncost 2 2 2 -> 1 1 1\nstop saturated\n}\n}\n\
+                %6 : f32s = if %2, %3, %0\nreturn %6";
+    let expected = [
+        "region {",
+        "%3 : f32s = const 0.0",
+        "%4 : f32s = select %2, %0, %3",
+        "%5 : f32s = select %2, %1, %3",
+        "%6 : f32s = mul_add %4, %5, %4",
+        "}",
+        "%7 : f32s = select %2, %6, %0",
+    ];
+    assert_eq!(sanitised("x86-avx2", body)[..7], expected);
+}
+
+#[test]
+fn without_flags_only_the_masks_go() {
+    let body = "%3 : f32s = sqrt %0 if %2\n%4 : f32s = if %2, %3, %0\nreturn %4";
+    assert_eq!(sanitised("wasm-simd128", body)[..2], ["%3 : f32s = sqrt %0", "%4 : f32s = select %2, %3, %0"]);
+}
+
+#[test]
+fn integers_and_bit_moves_need_nothing() {
+    let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = abs %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
+    let expected = ["%3 : f32s = neg %0", "%4 : f32s = abs %3", "%5 : f32s = select %2, %4, %0"];
+    assert_eq!(sanitised("x86-avx512", body)[..3], expected);
+}

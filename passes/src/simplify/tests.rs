@@ -1,0 +1,102 @@
+use super::*;
+use rake_ir::fused;
+use rake_ir::types::Elem;
+use rake_ir::value::Lanes;
+
+/// Simplifies a function over `x`, `y: f32s`, `m: mask`, which are %0, %1, %2; gives the lines of its body after those.
+fn simplified(body: &str) -> Vec<String> {
+    let text = format!(
+        "rake fused 1\nprofile x86-sse2\nfuse full\nscratch f(x: f32s, y: f32s, m: mask) -> f32s {{\n\
+         %0 : f32s = param 0\n%1 : f32s = param 1\n%2 : mask = param 2\n{body}\n}}\n"
+    );
+    let program = fused::read(&text).unwrap_or_else(|faults| panic!("{faults:#?}"));
+    assert_eq!(fused::check(&program), Ok(()));
+    let after = run(program.clone());
+    assert_eq!(fused::check(&after), Ok(()), "{}", fused::print(&after));
+    let args = [
+        Lanes::f32s(&[4.0, -1.0, 0.25, -0.0]),
+        Lanes::f32s(&[2.0, 0.0, 3.0, f32::INFINITY]),
+        Lanes::truths(&[true, false, true, false]),
+    ];
+    let (before, now) = (fused::eval(&program, "f", &args).unwrap(), fused::eval(&after, "f", &args).unwrap());
+    assert!(before.same(&now, Elem::F32), "{before:?} {now:?}");
+    fused::print(&after).lines().skip(8).map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn double_complements_and_negations_go() {
+    let body = "%3 : mask = not %2\n%4 : mask = not %3\n%5 : f32s = neg %0\n%6 : f32s = neg %5\n\
+                %7 : f32s = select %4, %6, %1\nreturn %7";
+    assert_eq!(simplified(body), ["%3 : f32s = select %2, %0, %1", "return %3", "}"]);
+    let body = "%3 : f32s = neg %0\n%4 : f32s = abs %3\n%5 : f32s = abs %4\nreturn %5";
+    assert_eq!(simplified(body), ["%3 : f32s = abs %0", "return %3", "}"]);
+}
+
+#[test]
+fn choices_by_one_mask_collapse() {
+    let body = "%3 : f32s = select %2, %0, %1\n%4 : f32s = select %2, %3, %0\n%5 : f32s = select %2, %4, %4\nreturn %5";
+    // select(m, select(m, x, y), x) is x where m holds and x elsewhere.
+    assert_eq!(simplified(body), ["return %0", "}"]);
+    let body = "%3 : mask = not %2\n%4 : f32s = select %3, %0, %1\nreturn %4";
+    assert_eq!(simplified(body), ["%3 : f32s = select %2, %1, %0", "return %3", "}"]);
+    let body = "%3 : mask = const true\n%4 : mask = and %2, %3\n%5 : f32s = select %4, %0, %1\n\
+                %6 : f32s = select %3, %5, %0\nreturn %6";
+    assert_eq!(simplified(body), ["%3 : f32s = select %2, %0, %1", "return %3", "}"]);
+}
+
+#[test]
+fn identical_values_are_shared_outside_regions() {
+    let body = "%3 : f32s = const 2.0\n%4 : f32s = mul %0, %3\n%5 : f32s = const 2.0\n%6 : f32s = mul %0, %5 ~~ twice\n\
+                %7 : f32s = sub %4, %6\nreturn %7";
+    let lines = simplified(body);
+    assert_eq!(lines[0], "%3 : f32s = const 2.0");
+    assert!(lines[1].starts_with("%4 : f32s = mul %0, %3") && lines[1].ends_with("~~ twice"));
+    assert_eq!(lines[2..], ["%5 : f32s = sub %4, %4", "return %5", "}"]);
+}
+
+#[test]
+fn values_of_regions_stay_apart() {
+    let region = "region {\n%3 : f32s = const 2.0\n%4 : f32s = mul %0, %3\n%5 : f32s = neg %0\n}\n";
+    let again = "region {\n%6 : f32s = const 2.0\n%7 : f32s = mul %0, %6\n%8 : f32s = mul %0, %6\n}\n";
+    let body = format!("{region}{again}%9 : f32s = mul %0, %3\n%10 : f32s = add %4, %7\n%11 : f32s = add %10, %8\n\
+                        %12 : f32s = add %11, %9\nreturn %12");
+    let expected = [
+        "region {",
+        "%3 : f32s = const 2.0",
+        "%4 : f32s = mul %0, %3",
+        "}",
+        "region {",
+        "%5 : f32s = mul %0, %3",
+        "}",
+        "%6 : f32s = mul %0, %3",
+        "%7 : f32s = add %4, %5",
+        "%8 : f32s = add %7, %5",
+        "%9 : f32s = add %8, %6",
+        "return %9",
+        "}",
+    ];
+    assert_eq!(simplified(&body), expected);
+}
+
+#[test]
+fn proofs_go_and_exact_constants_follow_their_values() {
+    let body = "region {\n%3 : f32s = const 0.75\n%4 : f32s = mul %0, %3\n%5 : f32s = const 0.5\nexact %3 = 3/4\n\
+                exact %5 = 1/2\nproof {\nsource {\n%6 : f32s = mul %0, %1\n}\nstage s %6\nyield %6 = %4\n\
+                cost 1 1 1 -> 1 1 1\nstop trivial\n}\n}\nreturn %4";
+    let expected =
+        ["region {", "%3 : f32s = const 0.75", "%4 : f32s = mul %0, %3", "exact %3 = 3/4", "}", "return %4", "}"];
+    assert_eq!(simplified(body), expected);
+}
+
+#[test]
+fn a_value_under_a_mask_does_not_serve_outside_it() {
+    let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = neg %0\n%5 : f32s = neg %0 if %2\n%6 : f32s = neg %3 if %2\n\
+                %7 : f32s = add %5, %6 if %2\n%8 : f32s = if %2, %7, %4\nreturn %8";
+    let expected = [
+        "%3 : f32s = neg %0 if %2",
+        "%4 : f32s = neg %0",
+        "%5 : f32s = add %3, %0 if %2",
+        "%6 : f32s = if %2, %5, %4",
+    ];
+    assert_eq!(simplified(body)[..4], expected);
+}
