@@ -28,11 +28,11 @@ fn each_sequence_agrees_with_its_operation_bit_for_bit() {
     inputs.truncate(inputs.len() / 4 * 4);
     for row in SEQUENCES {
         for &profile in row.profiles {
-            let before = program(&format!("%2 : f32s = {}\nreturn %2", format_args!("{} %0", row.op.name())), profile);
+            let before = program(&format!("%2 : f32s = {} %0\nreturn %2", row.op.name()), profile);
             let after = run(before.clone());
             assert_eq!(fused::check(&after), Ok(()), "{}", fused::print(&after));
-            let ops = after.functions[0].values.values().map(|v| v.op);
-            assert!(ops.clone().count() > 3 && ops.clone().all(|op| op != row.op));
+            let values = &after.functions[0].values;
+            assert!(values.len() > 4 && values.values().all(|value| value.op != row.op));
             for x in inputs.chunks(profile.lanes(Elem::F32)) {
                 let args = [Lanes::f32s(x), Lanes::truths(&vec![true; x.len()])];
                 let (want, got) = (fused::eval(&before, "f", &args).unwrap(), fused::eval(&after, "f", &args).unwrap());
