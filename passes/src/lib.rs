@@ -16,3 +16,6 @@ pub mod select;
 pub mod simplify;
 pub mod typecheck;
 pub mod unroll;
+
+#[cfg(test)]
+mod frontend_testing;

@@ -2,7 +2,7 @@
 
 use super::definitions::Declarations;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::ops::{Imm, Op};
+use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::span::Span;
 use rake_ir::typed::{Args, Expr, ExprId, ExprKind, Local, LocalId, LocalKind, broadcasts};
 use rake_ir::types::Ty;
@@ -94,11 +94,23 @@ impl<'a, 'd> Body<'a, 'd> {
         self.alloc(ExprKind::Op { op, imm, args }, ty, span)
     }
 
-    /// Makes a constant the rack that its place asks for; other broadcasts stay implicit.
+    /// Makes what consists of literals only the rack that its place asks for; other broadcasts stay implicit.
     pub fn coerce(&mut self, expr: ExprId, ty: Ty) {
-        let expr = &mut self.exprs[expr];
-        if matches!(expr.kind, ExprKind::Const(_)) && broadcasts(expr.ty, ty) {
-            expr.ty = ty;
+        if self.ty(expr) == ty || !broadcasts(self.ty(expr), ty) {
+            return;
+        }
+        let mut tree = vec![expr];
+        let mut next = 0;
+        while let Some(&id) = tree.get(next) {
+            next += 1;
+            match &self.exprs[id].kind {
+                ExprKind::Const(_) => {}
+                ExprKind::Op { op, args, .. } if matches!(op.info().types, TypeRule::Same(_)) => tree.extend(args),
+                _ => return,
+            }
+        }
+        for id in tree {
+            self.exprs[id].ty = ty;
         }
     }
 
