@@ -10,9 +10,11 @@
 
 mod dump;
 mod print;
+mod walk;
 
 pub use dump::dump;
 pub use print::{print, print_expr, print_type};
+pub use walk::Node;
 
 use la_arena::{Arena, Idx};
 use smol_str::SmolStr;

@@ -24,6 +24,9 @@ pub fn layout(file: FileId, end: u32, lexed: &Lexed, sink: &mut Sink) -> Vec<Tok
     let mut layout =
         Layout { file, lexed, sink, tokens, contexts: Vec::new(), indents: vec![Indent::margin()], line: (0, 0) };
     for index in 0..lexed.tokens.len() {
+        if layout.sink.is_full() {
+            break;
+        }
         layout.step(index);
     }
     layout.finish(end);

@@ -44,7 +44,8 @@ pub struct Lexed {
 /// Splits a source into tokens and comments.
 pub fn lex(source: &Source, sink: &mut Sink) -> Lexed {
     let mut lexer = Lexer::new(source, sink);
-    while lexer.at < lexer.bytes.len() {
+    // Nothing is reported any more once the sink is full, so nothing needs reading.
+    while lexer.at < lexer.bytes.len() && !lexer.sink.is_full() {
         lexer.step();
     }
     lexer.out

@@ -9,8 +9,9 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::span::{FileId, Source};
 use rake_ir::surface::{self, File, print_expr};
 
-/// The whole vector part and the whole slow tier.
-pub const SAMPLES: [&str; 2] = [include_str!("samples/vector.rk"), include_str!("samples/slow.rk")];
+/// The whole vector part, the whole slow tier, and a program of both.
+pub const SAMPLES: [&str; 3] =
+    [include_str!("samples/vector.rk"), include_str!("samples/slow.rk"), include_str!("samples/whole.rk")];
 
 pub fn source(text: impl Into<Vec<u8>>) -> Source {
     Source::new(FileId(0), "test.rk", text.into())
@@ -22,6 +23,7 @@ pub fn accept(text: &str) -> File {
     let (file, diagnostics) = super::parse(&source(text));
     let brief: Vec<_> = diagnostics.iter().map(|diagnostic| (diagnostic.span(), &diagnostic.message)).collect();
     assert!(brief.is_empty(), "{text}\n{brief:?}");
+    assert_eq!(file.check(), Ok(()), "{text}");
     file
 }
 

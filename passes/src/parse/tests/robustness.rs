@@ -24,6 +24,7 @@ fn survive(text: impl Into<Vec<u8>>) -> Vec<Code> {
     }
     let clean = diagnostics.is_empty();
     if clean {
+        assert_eq!(file.check(), Ok(()));
         let printed = surface::print(&file);
         let (again, diagnostics) = super::super::parse(&super::source(printed.as_str()));
         assert!(diagnostics.is_empty(), "{printed}\n{diagnostics:#?}");
@@ -165,7 +166,7 @@ impl Random {
 fn mutated_samples_are_survived() {
     let mut random = Random(0x5eed);
     for round in 0..1500 {
-        let mut text = SAMPLES[round % 2].as_bytes().to_vec();
+        let mut text = SAMPLES[round % SAMPLES.len()].as_bytes().to_vec();
         for _ in 0..=random.next(4) {
             let (from, to) = (random.next(text.len()), random.next(text.len()));
             match random.next(6) {
@@ -193,7 +194,7 @@ fn random_tokens_are_survived() {
         "a", "B", "#t", "1", "2.5", "\"s\"", "f32s", "_", "\n", "\n  ", ":\n    ", "slow {", "(*", "*)", "~~",
     ]);
     words.extend(["with", "where", "compact", "x", "x", "(x)", "<x>", " : f32s", "= x\n", "slow f():\n  "]);
-    for _ in 0..2500 {
+    for _ in 0..6000 {
         let length = random.next(60);
         let glue = [" ", "", " "][random.next(3)];
         let text: Vec<&str> = (0..length).map(|_| words[random.next(words.len())]).collect();
