@@ -2,6 +2,7 @@
 
 mod random;
 mod sequences;
+mod table;
 
 use super::select::X86Target;
 use rake_ir::machine::bits::Bits;

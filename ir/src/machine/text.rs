@@ -83,7 +83,8 @@ fn number(f: &selected::Function) -> Vec<Option<u32>> {
 }
 
 fn open(out: &mut String, head: &Head) {
-    let params = head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
+    let params =
+        head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "\nscratch {}({params}) -> {} = {} {{", head.name, head.result.0, head.result.1);
     for (number, bytes) in head.literals.iter().enumerate() {
         let _ = write!(out, "  literal {number} = 0x");

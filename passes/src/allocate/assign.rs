@@ -28,6 +28,8 @@ struct Assign<'a> {
     home: Vec<Option<PhysReg>>,
     /// The register that a value would best be in.
     hints: Vec<Option<PhysReg>>,
+    /// The places, in order, whose results would best be where the caller awaits the function's.
+    wanted: Vec<u32>,
     /// Free registers of each file, a bit each.
     free: [u32; 2],
     out: Vec<Inst<PhysReg>>,
@@ -48,13 +50,17 @@ impl<'a> Assign<'a> {
     fn new(body: &'a Body, order: &[u32], residence: &'a Residence) -> Option<Assign<'a>> {
         let all = |class| registers(body.profile, class).iter().fold(0u32, |set, &n| set | 1 << n);
         let last = body.last_uses(order);
+        let hints = hints(body, order, &last);
+        let hinted = |&(_, &at): &(usize, &u32)| body.inst(at).dst.is_some_and(|dst| hints[dst.0 as usize].is_some());
+        let wanted = order.iter().enumerate().filter(hinted).map(|(place, _)| place as u32).collect();
         let mut assign = Assign {
             body,
             residence,
             idioms: Idioms::of(body.profile)?,
             home: vec![None; body.f.regs.len()],
-            hints: hints(body, order, &last),
+            hints,
             last,
+            wanted,
             free: [all(Class::V), all(Class::K)],
             out: Vec::with_capacity(order.len() + 8),
             literals: Vec::new(),
@@ -84,14 +90,17 @@ impl<'a> Assign<'a> {
         file(reg.class).is_some_and(|file| self.free[file] >> reg.number & 1 == 1)
     }
 
-    /// A free register: the hinted one, else the lowest that is not where the result is awaited, while there is another.
-    fn pick(&self, class: Class, hint: Option<PhysReg>) -> Option<PhysReg> {
+    /// A free register for a value from this place to that: the hinted one, else the lowest, but not where the result
+    /// is awaited when the value would be in the way there.
+    fn pick(&self, class: Class, hint: Option<PhysReg>, from: u32, to: u32) -> Option<PhysReg> {
         if let Some(hint) = hint.filter(|&hint| hint.class == class && self.is_free(hint)) {
             return Some(hint);
         }
         let free = self.free[file(class)?];
         let place = self.body.f.result_place;
-        let others = if place.class == class { free & !(1 << place.number) } else { free };
+        let next = self.wanted.partition_point(|&at| at <= from);
+        let in_the_way = place.class == class && self.wanted.get(next).is_some_and(|&at| at < to);
+        let others = if in_the_way { free & !(1 << place.number) } else { free };
         let set = if others != 0 { others } else { free };
         (set != 0).then(|| PhysReg { class, number: set.trailing_zeros() as u8 })
     }
@@ -113,7 +122,8 @@ impl<'a> Assign<'a> {
 
     fn inst(&mut self, inst: &Inst<Reg>, fold: Option<u8>, place: u32) -> Option<()> {
         // A constant that has a register here is not read from memory.
-        let fold = fold.filter(|&slot| inst.args[usize::from(slot)].reg().is_some_and(|r| self.span(r, place).is_none()));
+        let fold =
+            fold.filter(|&slot| inst.args[usize::from(slot)].reg().is_some_and(|r| self.span(r, place).is_none()));
         let folded = fold.and_then(|slot| inst.args[usize::from(slot)].reg());
         for reg in registers_of(inst).filter(|&reg| Some(reg) != folded) {
             self.load(reg, place, inst.dst)?;
@@ -144,9 +154,13 @@ impl<'a> Assign<'a> {
 
     /// Loads a constant whose stretch starts here.
     fn load(&mut self, reg: Reg, place: u32, reader: Option<Reg>) -> Option<()> {
-        let Some(load) = self.body.constant(reg).filter(|_| self.home[reg.0 as usize].is_none()) else { return Some(()) };
+        let Some(load) = self.body.constant(reg).filter(|_| self.home[reg.0 as usize].is_none()) else {
+            return Some(());
+        };
         let hint = reader.filter(|_| self.dies(reg, place)).and_then(|reader| self.hints[reader.0 as usize]);
-        let home = self.pick(self.body.f.class(reg), hint.or(self.hints[reg.0 as usize]))?;
+        let end = self.span(reg, place).map_or(place, |(_, end)| end);
+        let home =
+            self.pick(self.body.f.class(reg), hint.or(self.hints[reg.0 as usize]), place.saturating_sub(1), end)?;
         self.take(home);
         self.home[reg.0 as usize] = Some(home);
         let (mut op, mut args) = (load.op, SmallVec::new());
@@ -191,11 +205,12 @@ impl<'a> Assign<'a> {
     /// Frees what dies here and finds the result's register; outer `None` when there is none.
     fn destination(&mut self, inst: &Inst<Reg>, choice: &Choice, place: u32) -> Option<Option<PhysReg>> {
         let hint = inst.dst.and_then(|dst| self.hints[dst.0 as usize]);
+        let until = inst.dst.map_or(place, |dst| self.last[dst.0 as usize]);
         let mut copied = None;
         if choice.copy {
             let tied = choice.form.op.tied(self.body.profile)?;
             let from = self.home[inst.args[usize::from(choice.form.from[tied])].reg()?.0 as usize]?;
-            let to = self.pick(from.class, hint)?;
+            let to = self.pick(from.class, hint, place, until)?;
             self.take(to);
             let op = if from.class == Class::K { self.idioms.move_mask } else { self.idioms.move_rack };
             let args = [Operand::Reg(from)].into_iter().collect();
@@ -213,7 +228,7 @@ impl<'a> Assign<'a> {
         let home = match (copied.or(choice.at), self.body.f.class(dst)) {
             (Some(home), _) => home,
             (None, Class::G) => self.body.f.result_place,
-            (None, class) => self.pick(class, hint)?,
+            (None, class) => self.pick(class, hint, place, until)?,
         };
         if self.last[dst.0 as usize] > place {
             self.take(home);

@@ -21,7 +21,7 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
     let f = body.f;
     let message = format!("`{}` needs more registers for {what} than {} has", f.name, body.profile);
     let mut diagnostic = Diagnostic::error(Code::OutOfRegisters, f.span, message)
-        .at(format!("no order that was tried needs fewer than {} of {}", need[file], available[file]));
+        .at(format!("the best order found needs {} at once; there are {}", need[file], available[file]));
     if let Some(&at) = order.get(place) {
         let text = format!("{} {what} are live at once here", need[file]);
         diagnostic = diagnostic.label(body.inst(at).span, text);

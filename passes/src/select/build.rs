@@ -97,7 +97,8 @@ impl<'a> Builder<'a> {
                     _ => 0,
                 };
                 self.sequence(key, shape.elem, &args, count, &site).map_err(|why| {
-                    let what = if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };
+                    let what =
+                        if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };
                     let message = format!("`{what}` of {} has no instructions on {}", value.ty, self.profile);
                     Diagnostic::error(Code::NotOnProfile, value.span, message).note(why)
                 })?

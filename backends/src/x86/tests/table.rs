@@ -1,0 +1,92 @@
+//! The selection table itself: every rule is well-formed, and every operation of the vocabulary that is due has one.
+
+use super::{PROFILES, X86Target};
+use rake_ir::machine::{Class, MachOp};
+use rake_ir::ops::{OPS, Op};
+use rake_ir::profile::Profile;
+use rake_ir::types::Elem;
+use rake_passes::select::matrix;
+use rake_passes::select::rule::{Key, Rule, Src, StepImm, Target};
+
+const ELEMS: [Elem; 4] = [Elem::F32, Elem::I32, Elem::U32, Elem::Bool];
+
+/// Every key that selection can ask for.
+fn keys() -> Vec<Key> {
+    let compares = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
+    let shifts = [Op::ShiftBitsLeft, Op::ShiftBitsRight, Op::ShiftBitsRightSigned];
+    let mut keys: Vec<Key> = OPS.iter().map(|row| Key::Op(row.op)).collect();
+    keys.extend(compares.map(Key::Not));
+    keys.extend(shifts.map(Key::ShiftBy));
+    keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger]);
+    keys.extend([Key::EnterMask, Key::EnterUniform, Key::LeaveMask, Key::LeaveUniform]);
+    keys
+}
+
+#[test]
+fn sequences_fit_the_machine_table() {
+    for profile in PROFILES {
+        for (key, elem) in keys().into_iter().flat_map(|key| ELEMS.map(|elem| (key, elem))) {
+            let Rule::Steps(steps) = X86Target.rule(key, elem, profile) else { continue };
+            if matches!(key, Key::Op(Op::Const | Op::LaneIndex)) {
+                continue;
+            }
+            let mut classes: Vec<Class> = Vec::new();
+            for step in steps {
+                let row = step.op.info();
+                let place = format!("{key:?} {elem} {profile}: {}", row.name);
+                assert!(step.op.is_in(profile), "{place}");
+                assert_eq!(step.args.len(), row.slots.len(), "{place}");
+                assert_eq!(step.imm != StepImm::None, row.imm, "{place}");
+                for (src, slot) in step.args.iter().zip(row.slots) {
+                    match *src {
+                        Src::Step(n) => assert_eq!(classes[usize::from(n)], slot.view.class(), "{place}"),
+                        Src::Lanes(lanes) => {
+                            assert!([1, 2, 4].contains(&lanes.len()), "{place}");
+                            assert_eq!(slot.view.class(), Class::V, "{place}");
+                        }
+                        Src::Arg(_) => {}
+                    }
+                }
+                classes.push(row.dst.unwrap().class());
+            }
+            let results = (0..steps.len() - 1).all(|n| steps.iter().any(|s| s.args.contains(&Src::Step(n as u8))));
+            assert!(results, "{key:?} {elem} {profile} computes something for nobody");
+        }
+    }
+}
+
+#[test]
+fn what_is_due_has_a_rule() {
+    let both =
+        [Op::Add, Op::Sub, Op::Mul, Op::Abs, Op::Neg, Op::Min, Op::Max, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
+    let float = [Op::Div, Op::Sqrt];
+    let fused = [Op::Fma, Op::MulAdd, Op::MulSub, Op::NegMulAdd, Op::NegMulSub];
+    let bits = [Op::BitAnd, Op::BitOr, Op::BitXor, Op::BitAndNot, Op::ShiftBitsLeft, Op::ShiftBitsRight];
+    let has = |op, elem, profile| !matches!(X86Target.rule(Key::Op(op), elem, profile), Rule::Unsupported(_));
+    for profile in PROFILES {
+        assert!(both.iter().chain(&float).all(|&op| has(op, Elem::F32, profile)));
+        assert!(both.iter().chain(&bits).all(|&op| has(op, Elem::I32, profile)));
+        assert!(bits.iter().all(|&op| has(op, Elem::U32, profile)));
+        assert!(fused.iter().all(|&op| has(op, Elem::F32, profile) == profile.info().fma));
+        assert!([Op::And, Op::Or, Op::Not].iter().all(|&op| has(op, Elem::Bool, profile)));
+        assert!(ELEMS.iter().all(|&elem| has(Op::Select, elem, profile) && has(Op::If, elem, profile)));
+        assert!(!has(Op::Neg, Elem::U32, profile) && !has(Op::Div, Elem::I32, profile));
+    }
+}
+
+#[test]
+fn the_matrix_has_a_line_for_each_pair_and_profile() {
+    let text = matrix(&X86Target, &PROFILES);
+    assert_eq!(text.lines().count(), OPS.len() * ELEMS.len() * PROFILES.len());
+    assert!(text.contains("min f32 x86-sse2: minps minps orps\n"));
+    assert!(text.contains("mul i32 x86-avx512: vpmulld\n"));
+    assert!(text.contains("fma f32 x86-sse2: - SSE2 has no fused multiply-add"));
+}
+
+#[test]
+fn other_families_have_no_rule() {
+    let rule = X86Target.rule(Key::Op(Op::Add), Elem::F32, Profile::Aarch64Neon);
+    assert!(matches!(rule, Rule::Unsupported(_)));
+    let known = MachOp::from_name(Profile::X86Sse2.info().family, "addps").is_some();
+    assert!(known && MachOp::from_name(Profile::Aarch64Neon.info().family, "addps").is_none());
+}
