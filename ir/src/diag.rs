@@ -187,6 +187,13 @@ codes! {
         "The first line of a dump names its IR and the version of the grammar, `rake tined 1`. Start from the IR that the \
          dump holds, or write the dump again with this compiler.";
 
+    WidthMismatch = "R0006", "the profile has another lane count than --width asks for",
+        "`--width N` asserts the number of f32 lanes in a rack. The profile fixes that number; give a profile of the \
+         width that the program was written for, or leave the option out.";
+    PassChangedResult = "R0007", "a pass changed what the program computes",
+        "`--check-passes` evaluated the program before and after each pass on the same inputs, and the results differ. \
+         This is a fault of the compiler and not of the program.";
+
     // 01xx: lexer, layout, parser
     InvalidUtf8 = "R0101", "the source is not UTF-8",
         "Source files are UTF-8. Save the file in that encoding.";

@@ -1,0 +1,281 @@
+//! The command: reads the command line, gives the compiler access to files, and writes what it made.
+
+mod arguments;
+mod listing;
+mod output;
+
+pub use listing::{passes, targets};
+
+use crate::render::{Format, render};
+use crate::{Compiler, Deny, Emit, Files, Options, Outputs, pipeline, report};
+use arguments::{Arguments, MessageFormat, Target};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use output::{Output, print};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::profile::Profile;
+use rake_ir::span::SourceMap;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Exit status of a program that was rejected.
+const REJECTED: u8 = 1;
+/// Exit status of wrong usage.
+const USAGE: u8 = 2;
+
+/// Runs the command on the process's arguments.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("rakec: this is a bug in the compiler, not in the program: {panic}");
+    }));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let status = if error.use_stderr() { USAGE } else { 0 };
+            // A reader that went away wants no more words about it.
+            let _ = error.print();
+            return status.into();
+        }
+    };
+    match run(&arguments) {
+        Ok(status) => status.into(),
+        Err(Failure::Usage(message)) => {
+            let _ = Arguments::command().error(ErrorKind::ValueValidation, message).print();
+            USAGE.into()
+        }
+        Err(Failure::Rejected(diagnostic)) => {
+            report_all(&[*diagnostic], &SourceMap::default(), &arguments);
+            REJECTED.into()
+        }
+    }
+}
+
+/// Why nothing was compiled.
+enum Failure {
+    /// The command line asks for something impossible.
+    Usage(String),
+    /// The request is understood and refused.
+    Rejected(Box<Diagnostic>),
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::Usage(message)
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<u8, Failure> {
+    if let Some(text) = listing::answer(&arguments.list)? {
+        print(&text)?;
+        return Ok(0);
+    }
+    let Some(file) = &arguments.file else {
+        return Err(Failure::Usage("a program is missing: give FILE.rk, or see --help".into()));
+    };
+    refuse_later_modes(arguments)?;
+    let options = options(arguments)?;
+    let compiler = Compiler::new(options, &Disk)?;
+    let outputs = match compiler.compile(file) {
+        Ok(outputs) => outputs,
+        Err(error) => return Err(Failure::Usage(format!("{}: {error}", file.display()))),
+    };
+    write_looks(&outputs, arguments)?;
+    report_all(&outputs.diagnostics, &outputs.sources, arguments);
+    if !outputs.succeeded() {
+        return Ok(REJECTED);
+    }
+    write_results(&outputs, arguments, file)?;
+    Ok(0)
+}
+
+/// Files of the machine; `-` is standard input.
+struct Disk;
+
+impl Files for Disk {
+    fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+        if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            return Ok(bytes);
+        }
+        std::fs::read(path)
+    }
+}
+
+/// Modes of the language's command that this version understands and does not have.
+fn refuse_later_modes(arguments: &Arguments) -> Result<(), Failure> {
+    let mode = &arguments.mode;
+    let later = [
+        (mode.emit_c, "--emit-c: C output"),
+        (mode.emit_wasm, "--emit-wasm: WebAssembly output"),
+        (mode.interpret, "--interpret: evaluating `main`; --check-passes evaluates scratches"),
+        (mode.run, "--run: compiling for this machine and running"),
+        (mode.sentences, "--sentences: column sentences"),
+        (arguments.target.len() > 1, "--target with several profiles in one object"),
+    ];
+    match later.iter().find(|(asked, _)| *asked) {
+        Some((_, what)) => Err(not_available(what)),
+        None => Ok(()),
+    }
+}
+
+fn not_available(what: &str) -> Failure {
+    let message = format!("not available yet: {what}");
+    let help = "--print-capabilities lists what there is";
+    Failure::Rejected(Box::new(Diagnostic::spanless(Code::NotAvailableYet, message).help(help)))
+}
+
+fn options(arguments: &Arguments) -> Result<Options, Failure> {
+    let (mode, look) = (&arguments.mode, &arguments.look);
+    let profile = profile(arguments)?;
+    let emit = Emit {
+        object: mode.emit_obj || mode.verify_native,
+        assembly: mode.emit_asm,
+        header: mode.emit_header,
+        verify: mode.verify_native,
+    };
+    let mut dumps = look.dump_pass.clone();
+    if dumps.is_empty() && look.dump_dir.is_some() {
+        dumps.push("all".into());
+    }
+    let early_end = if mode.emit_tokens || mode.emit_ast {
+        Some("parse".to_string())
+    } else if mode.emit_native_ir {
+        Some("fused".to_string())
+    } else if emit == Emit::default() {
+        last_look(arguments, &dumps)?
+    } else {
+        None
+    };
+    if arguments.to.is_some() && emit != Emit::default() {
+        return Err(Failure::Usage("--to stops before anything is emitted; leave out the mode".into()));
+    }
+    Ok(Options {
+        profile,
+        fuse: arguments.fuse,
+        width: arguments.width,
+        from: arguments.from.clone(),
+        to: arguments.to.clone().or(early_end),
+        dumps,
+        explain: look.explain_fusion,
+        timings: look.timings,
+        check_irs: cfg!(debug_assertions),
+        check_passes: arguments.check_passes,
+        deny: Deny::parse(&arguments.deny)?,
+        emit,
+        export: arguments.export,
+    })
+}
+
+/// Where a run that only looks inside may end: after the last pass looked at.
+fn last_look(arguments: &Arguments, dumps: &[String]) -> Result<Option<String>, String> {
+    let mut last = None;
+    for name in dumps.iter().flat_map(|names| names.split(',')) {
+        if name == "all" {
+            return Ok(None);
+        }
+        last = last.max(Some(pipeline::find(name)?));
+    }
+    if arguments.look.explain_fusion {
+        last = last.max(Some(pipeline::find("fuse")?));
+    }
+    let nothing_more = !arguments.look.timings && !arguments.check_passes;
+    Ok(last.filter(|_| nothing_more).map(|index| pipeline::PASSES[index].name.to_string()))
+}
+
+fn profile(arguments: &Arguments) -> Result<Profile, Failure> {
+    let profile = match arguments.target.first() {
+        Some(Target::Profile(profile)) => *profile,
+        _ => native().ok_or_else(|| not_available("code for this machine; name a --target"))?,
+    };
+    if profile.info().available {
+        return Ok(profile);
+    }
+    Err(not_available(&format!("the profile {profile}")))
+}
+
+/// The strongest profile of the machine that this runs on.
+pub fn native() -> Option<Profile> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("f16c");
+        let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl");
+        return Some(match (avx2, avx512) {
+            (true, true) => Profile::X86Avx512,
+            (true, false) => Profile::X86Avx2,
+            _ => Profile::X86Sse2,
+        });
+    }
+    #[cfg(target_arch = "aarch64")]
+    return Some(Profile::Aarch64Neon);
+    #[allow(unreachable_code)]
+    None
+}
+
+fn report_all(diagnostics: &[Diagnostic], sources: &SourceMap, arguments: &Arguments) {
+    let coloured = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let format = match arguments.message_format {
+        MessageFormat::Json => Format::Json,
+        MessageFormat::Human if coloured => Format::Coloured,
+        MessageFormat::Human => Format::Plain,
+    };
+    output::complain(&render(diagnostics, sources, format));
+}
+
+/// Dumps, explanations and times: what is shown even of a program that is rejected later.
+fn write_looks(outputs: &Outputs, arguments: &Arguments) -> Result<(), Failure> {
+    let look = &arguments.look;
+    output::dumps(&outputs.dumps, look)?;
+    if look.explain_fusion {
+        print(&outputs.explanation)?;
+    }
+    if look.timings {
+        output::complain(&output::timings(&outputs.timings));
+    }
+    Ok(())
+}
+
+fn write_results(outputs: &Outputs, arguments: &Arguments, file: &Path) -> Result<(), Failure> {
+    let mode = &arguments.mode;
+    let write = |bytes: &[u8], extension: &str| -> Result<(), Failure> {
+        let path = arguments.output.clone().unwrap_or_else(|| default_output(file, extension));
+        Ok(Output::new(&path).write(bytes)?)
+    };
+    if mode.emit_tokens {
+        to_stdout_or(arguments, &outputs.tokens)?;
+    } else if mode.emit_ast || mode.emit_native_ir || arguments.to.is_some() {
+        to_stdout_or(arguments, &outputs.ir.as_ref().map(pipeline::Ir::print).unwrap_or_default())?;
+    }
+    if let Some(object) = &outputs.object {
+        write(object, "o")?;
+    }
+    if let Some(assembly) = &outputs.assembly {
+        write(assembly.as_bytes(), "s")?;
+    }
+    if let Some(header) = &outputs.header {
+        write(header.as_bytes(), "h")?;
+    }
+    if !arguments.no_report && (outputs.object.is_some() || outputs.assembly.is_some()) {
+        let text = match arguments.report {
+            MessageFormat::Human => report::text(&outputs.report),
+            MessageFormat::Json => report::json(&outputs.report),
+        };
+        output::complain(&text);
+    }
+    Ok(())
+}
+
+/// Text that goes to standard output unless `-o` names a file.
+fn to_stdout_or(arguments: &Arguments, text: &str) -> Result<(), Failure> {
+    match &arguments.output {
+        Some(path) => Ok(Output::new(path).write(text.as_bytes())?),
+        None => Ok(print(text)?),
+    }
+}
+
+/// The input's name with another extension; standard output for standard input.
+fn default_output(file: &Path, extension: &str) -> PathBuf {
+    if file == Path::new("-") { file.to_path_buf() } else { file.with_extension(extension) }
+}

@@ -1,0 +1,49 @@
+//! Counting what a program is made of; cases expect counts.
+
+use super::Ir;
+use super::ir::order;
+use crate::report::{by_class, is_multiply_add};
+use rake_ir::lane;
+use rake_ir::lane::ValueId;
+use std::collections::BTreeMap;
+
+impl Ir {
+    /// How often each operation or machine instruction stands in the program, those of chosen graphs included; empty
+    /// before `tined`.
+    pub fn operations(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        let mut add = |name: &'static str| *counts.entry(name).or_insert(0) += 1;
+        match self {
+            Ir::Text(_) | Ir::Surface(_) | Ir::Typed(_) | Ir::Desugared(_) => {}
+            Ir::Tined(program) => program.functions.iter().for_each(|f| names(f, |r| &r.values, &mut add)),
+            Ir::Fused(program) => program.functions.iter().for_each(|f| names(f, |r| &r.values, &mut add)),
+            Ir::Selected(program) => {
+                program.functions.iter().flat_map(|f| &f.insts).for_each(|inst| add(inst.op.name()));
+            }
+            Ir::Allocated(program) => {
+                program.functions.iter().flat_map(|f| &f.insts).for_each(|inst| add(inst.op.name()));
+            }
+        }
+        counts
+    }
+
+    /// How often each class of instructions stands in an allocated program; `arithmetic` are those that the profile's
+    /// cost of a graph counts (no moves, no constant loads), `multiply_add` the fused multiply-adds. Else empty.
+    pub fn instructions_by_class(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        let Ir::Allocated(program) = self else { return counts };
+        for function in &program.functions {
+            for (class, count) in by_class(function) {
+                *counts.entry(class).or_insert(0) += count;
+            }
+            *counts.entry("arithmetic").or_insert(0) += function.arithmetic();
+            let fused = function.insts.iter().filter(|inst| is_multiply_add(inst.op));
+            *counts.entry("multiply_add").or_insert(0) += fused.count();
+        }
+        counts
+    }
+}
+
+fn names<R>(f: &lane::Function<R>, region: fn(&R) -> &Vec<ValueId>, add: &mut impl FnMut(&'static str)) {
+    order(f, region).for_each(|value| add(f.values[value].op.name()));
+}

@@ -1,0 +1,282 @@
+//! The program between two passes: one variant per IR, and what the driver asks of all of them.
+
+use rake_ir::diag::Diagnostic;
+use rake_ir::lane::{self, FuseLevel, Stmt, ValueId};
+use rake_ir::profile::Profile;
+use rake_ir::span::FileId;
+use rake_ir::{allocated, desugared, fused, selected, surface, tined, typed};
+
+/// Which IR.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Text,
+    Surface,
+    Typed,
+    Desugared,
+    Tined,
+    Fused,
+    Selected,
+    Allocated,
+}
+
+/// A program in one of the IRs.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub enum Ir {
+    /// A source file that was not read yet.
+    Text(FileId),
+    Surface(surface::File),
+    Typed(typed::Program),
+    Desugared(desugared::Program),
+    Tined(tined::Program),
+    Fused(fused::Program),
+    Selected(selected::Program),
+    Allocated(allocated::Program),
+}
+
+/// One expression over the program, whichever of the IRs made of functions it is in.
+macro_rules! of_functions {
+    ($ir:expr, $program:ident => $body:expr, else $other:expr) => {
+        match $ir {
+            Ir::Text(_) | Ir::Surface(_) => $other,
+            Ir::Typed($program) => $body,
+            Ir::Desugared($program) => $body,
+            Ir::Tined($program) => $body,
+            Ir::Fused($program) => $body,
+            Ir::Selected($program) => $body,
+            Ir::Allocated($program) => $body,
+        }
+    };
+}
+
+macro_rules! conversions {
+    ($($variant:ident: $program:ty;)*) => {
+        $(
+            impl From<$program> for Ir {
+                fn from(program: $program) -> Ir {
+                    Ir::$variant(program)
+                }
+            }
+        )*
+    };
+}
+
+conversions! {
+    Surface: surface::File;
+    Typed: typed::Program;
+    Desugared: desugared::Program;
+    Tined: tined::Program;
+    Fused: fused::Program;
+    Selected: selected::Program;
+    Allocated: allocated::Program;
+}
+
+impl Kind {
+    /// Every IR, in the order of the pipeline.
+    pub const ALL: [Kind; 8] = [
+        Kind::Text,
+        Kind::Surface,
+        Kind::Typed,
+        Kind::Desugared,
+        Kind::Tined,
+        Kind::Fused,
+        Kind::Selected,
+        Kind::Allocated,
+    ];
+
+    /// Its name: of its file, on the command line, and in the first line of its dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Text => "text",
+            Kind::Surface => "surface",
+            Kind::Typed => "typed",
+            Kind::Desugared => "desugared",
+            Kind::Tined => "tined",
+            Kind::Fused => "fused",
+            Kind::Selected => "selected",
+            Kind::Allocated => "allocated",
+        }
+    }
+
+    /// Whether its dumps can be read again.
+    pub fn reads_back(self) -> bool {
+        self >= Kind::Tined
+    }
+}
+
+impl Ir {
+    /// Which IR it is in.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Ir::Text(_) => Kind::Text,
+            Ir::Surface(_) => Kind::Surface,
+            Ir::Typed(_) => Kind::Typed,
+            Ir::Desugared(_) => Kind::Desugared,
+            Ir::Tined(_) => Kind::Tined,
+            Ir::Fused(_) => Kind::Fused,
+            Ir::Selected(_) => Kind::Selected,
+            Ir::Allocated(_) => Kind::Allocated,
+        }
+    }
+
+    /// Its text; empty for a file that was not read yet.
+    pub fn print(&self) -> String {
+        match self {
+            Ir::Text(_) => String::new(),
+            Ir::Surface(_) => String::new(),
+            Ir::Typed(program) => typed::print(program),
+            Ir::Desugared(program) => desugared::print(program),
+            Ir::Tined(program) => tined::print(program),
+            Ir::Fused(program) => fused::print(program),
+            Ir::Selected(program) => selected::print(program),
+            Ir::Allocated(program) => allocated::print(program),
+        }
+    }
+
+    /// Reads a dump of an IR that reads back.
+    ///
+    /// # Errors
+    /// What is wrong with the text, or that the IR is only printed.
+    pub fn read(kind: Kind, text: &str) -> Result<Ir, Vec<Diagnostic>> {
+        Ok(match kind {
+            Kind::Tined => tined::read(text)?.into(),
+            Kind::Fused => fused::read(text)?.into(),
+            Kind::Selected => selected::read(text)?.into(),
+            Kind::Allocated => allocated::read(text)?.into(),
+            Kind::Text | Kind::Surface | Kind::Typed | Kind::Desugared => {
+                let message = format!("`{}` is only printed and does not read back", kind.name());
+                return Err(vec![Diagnostic::spanless(rake_ir::diag::Code::MalformedDump, message)]);
+            }
+        })
+    }
+
+    /// Checks the IR's invariants.
+    ///
+    /// # Errors
+    /// Each violation as one line.
+    pub fn check(&self) -> Result<(), Vec<String>> {
+        match self {
+            Ir::Text(_) | Ir::Surface(_) => Ok(()),
+            Ir::Typed(program) => typed::check(program),
+            Ir::Desugared(program) => desugared::check(program),
+            Ir::Tined(program) => tined::check(program),
+            Ir::Fused(program) => fused::check(program),
+            Ir::Selected(program) => selected::check(program),
+            Ir::Allocated(program) => allocated::check(program),
+        }
+    }
+
+    /// The profile and the freedom of regions that it was made for; `None` where those are still open.
+    pub fn made_for(&self) -> Option<(Profile, FuseLevel)> {
+        of_functions!(self, program => Some((program.profile, program.fuse)), else None)
+    }
+
+    /// The number of functions, 0 where the program is not made of them yet.
+    pub fn functions(&self) -> usize {
+        of_functions!(self, program => program.functions.len(), else 0)
+    }
+
+    /// The functions' names, in order.
+    pub fn names(&self) -> Vec<&str> {
+        of_functions!(self, program => program.functions.iter().map(|f| f.name.as_str()).collect(), else Vec::new())
+    }
+
+    /// The number of nodes: expressions, values or instructions.
+    pub fn nodes(&self) -> usize {
+        match self {
+            Ir::Text(_) => 0,
+            Ir::Surface(file) => file.exprs.len() + file.stmts.len(),
+            Ir::Typed(program) => program.functions.iter().map(|f| f.exprs.len()).sum(),
+            Ir::Desugared(program) => program.functions.iter().map(|f| f.exprs.len()).sum(),
+            Ir::Tined(program) => program.functions.iter().map(|f| order(f, |r| &r.values).count()).sum(),
+            Ir::Fused(program) => program.functions.iter().map(|f| order(f, |r| &r.values).count()).sum(),
+            Ir::Selected(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
+            Ir::Allocated(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
+        }
+    }
+
+    /// Splits a program of functions into at most `parts` programs whose functions follow each other.
+    pub fn split(self, parts: usize) -> Vec<Ir> {
+        let size = self.functions().div_ceil(parts.max(1)).max(1);
+        macro_rules! split {
+            ($program:ident, $ir:ident) => {{
+                let ($ir::Program { profile, fuse, functions }, mut split) = ($program, Vec::with_capacity(parts));
+                let mut rest = functions.into_iter();
+                while rest.len() > 0 {
+                    let functions = rest.by_ref().take(size).collect();
+                    split.push($ir::Program { profile, fuse, functions }.into());
+                }
+                split
+            }};
+        }
+        match self {
+            Ir::Text(_) | Ir::Surface(_) => vec![self],
+            Ir::Typed(program) => split!(program, typed),
+            Ir::Desugared(program) => split!(program, desugared),
+            Ir::Tined(program) => split!(program, tined),
+            Ir::Fused(program) => split!(program, fused),
+            Ir::Selected(program) => split!(program, selected),
+            Ir::Allocated(program) => split!(program, allocated),
+        }
+    }
+
+    /// The program whose parts these are, in order; `None` when they are not all in one IR.
+    pub fn join(parts: Vec<Ir>) -> Option<Ir> {
+        let mut parts = parts.into_iter();
+        let mut whole = parts.next()?;
+        for part in parts {
+            match (&mut whole, part) {
+                (Ir::Typed(whole), Ir::Typed(part)) => whole.functions.extend(part.functions),
+                (Ir::Desugared(whole), Ir::Desugared(part)) => whole.functions.extend(part.functions),
+                (Ir::Tined(whole), Ir::Tined(part)) => whole.functions.extend(part.functions),
+                (Ir::Fused(whole), Ir::Fused(part)) => whole.functions.extend(part.functions),
+                (Ir::Selected(whole), Ir::Selected(part)) => whole.functions.extend(part.functions),
+                (Ir::Allocated(whole), Ir::Allocated(part)) => whole.functions.extend(part.functions),
+                _ => return None,
+            }
+        }
+        Some(whole)
+    }
+}
+
+/// The values that a function computes, in order, those of its regions included.
+pub(super) fn order<R>(function: &lane::Function<R>, region: fn(&R) -> &Vec<ValueId>) -> impl Iterator<Item = ValueId> {
+    function
+        .body
+        .iter()
+        .flat_map(move |stmt| match stmt {
+            Stmt::Value(value) => std::slice::from_ref(value),
+            Stmt::Region(r) => region(r).as_slice(),
+        })
+        .copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rake_ir::types::Ty;
+
+    #[test]
+    fn splitting_and_joining_keep_the_order() {
+        let function = |number: usize| allocated::Function {
+            name: format!("f{number}").into(),
+            span: Default::default(),
+            params: Vec::new(),
+            literals: Vec::new(),
+            insts: Vec::new(),
+            result_ty: Ty::Mask(32),
+            result_place: rake_ir::machine::PhysReg::v(0),
+        };
+        let functions: Vec<_> = (0..23).map(function).collect();
+        let whole: Ir =
+            allocated::Program { profile: Profile::X86Avx2, fuse: FuseLevel::Full, functions: functions.clone() }
+                .into();
+        for parts in [1, 2, 7, 23, 50] {
+            let split = whole.clone().split(parts);
+            assert!(split.len() <= parts);
+            let Some(Ir::Allocated(joined)) = Ir::join(split) else { panic!("parts do not join") };
+            assert_eq!(joined.functions, functions);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `--check-passes`: evaluates the program before and after each pass and names the first that changed a result.
+//!
+//! Every pass must keep every bit (a NaN stays some NaN), except that `fuse` may round differently within a region: its
+//! chosen graphs are held against their source graphs over exact numbers instead.
+
+use super::evaluate::arguments;
+use super::{Ir, Observer, Pass};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::lane::FuseLevel;
+use rake_ir::types::Ty;
+use rake_ir::value::Lanes;
+
+/// Sets of arguments tried per function.
+const ROUNDS: usize = 12;
+
+/// Compares what the program computes before and after each pass.
+#[derive(Default)]
+pub struct Agreement;
+
+impl Observer for Agreement {
+    fn wants_before(&self, _index: usize, _pass: &Pass) -> bool {
+        true
+    }
+
+    fn after(&mut self, _index: usize, pass: &Pass, before: Option<&Ir>, after: &Ir) -> Result<(), Diagnostic> {
+        let Some(before) = before else { return Ok(()) };
+        if let (Ir::Tined(_), Ir::Fused(program)) = (before, after)
+            && program.fuse != FuseLevel::Exact
+        {
+            return Ok(());
+        }
+        for name in before.names() {
+            if let (Some(old), Some(new)) = (before.signature(name), after.signature(name)) {
+                if old != new {
+                    return Err(disagree(pass, &format!("the types of `{name}` changed")));
+                }
+                compare(pass, before, after, name, &old)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn compare(pass: &Pass, before: &Ir, after: &Ir, name: &str, signature: &(Vec<Ty>, Ty)) -> Result<(), Diagnostic> {
+    let (params, result) = signature;
+    let Some((profile, _)) = before.made_for() else { return Ok(()) };
+    for round in 0..ROUNDS {
+        let arguments = arguments(params, profile, round);
+        // What the language leaves without a result, a pass may not be asked to keep.
+        let Ok(old) = before.eval(name, &arguments) else { continue };
+        let new = after.eval(name, &arguments);
+        if new.as_ref().is_ok_and(|new| old.same(new, result.elem())) {
+            continue;
+        }
+        let new = new.map_or_else(|problem| problem, |new| new.show(*result));
+        let call = call(name, params, &arguments);
+        return Err(disagree(pass, &format!("{call} was {} and is {new}", old.show(*result))));
+    }
+    Ok(())
+}
+
+fn call(name: &str, params: &[Ty], arguments: &[Lanes]) -> String {
+    let shown = params.iter().zip(arguments).map(|(ty, value)| value.show(*ty));
+    format!("{name}({})", shown.collect::<Vec<_>>().join(", "))
+}
+
+fn disagree(pass: &Pass, what: &str) -> Diagnostic {
+    let message = format!("the pass `{}` changed a result: {what}", pass.name);
+    let help = "this is a fault of the compiler; --dump-pass shows the program before and after the pass";
+    Diagnostic::spanless(Code::PassChangedResult, message).help(help)
+}

@@ -1,0 +1,139 @@
+//! The kernel report: for each function its instructions by class, its registers, its fused multiply-adds and its cost.
+
+use rake_ir::allocated::{self, Function, Program, registers};
+use rake_ir::lane::FuseLevel;
+use rake_ir::machine::{Class, Kind, MachOp, PhysReg};
+use rake_ir::profile::Profile;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What is said of one function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// The profile it was compiled for.
+    pub profile: Profile,
+    /// The freedom its regions had.
+    pub fuse: FuseLevel,
+    /// Instructions by class, the classes of [`class_name`].
+    pub instructions: BTreeMap<&'static str, usize>,
+    /// Rack registers used, and those there are.
+    pub racks: (usize, usize),
+    /// Mask registers used, and those there are.
+    pub masks: (usize, usize),
+    /// Fused multiply-adds.
+    pub multiply_adds: usize,
+    /// Sum of reciprocal throughputs, and the longest path of latencies, in cycles by the profile's cost table.
+    pub cycles: (f64, f64),
+    /// Bytes of literals in memory.
+    pub literal_bytes: usize,
+}
+
+/// What a class of instructions is called.
+pub const fn class_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Arith => "arith",
+        Kind::Logic => "logic",
+        Kind::Compare => "compare",
+        Kind::Choose => "choose",
+        Kind::Cross => "cross",
+        Kind::Move => "move",
+        Kind::Const => "const",
+        Kind::Boundary => "boundary",
+        Kind::Control => "control",
+    }
+}
+
+/// Whether it is a fused multiply-add of any sign and form.
+pub fn is_multiply_add(op: MachOp) -> bool {
+    ["fmadd", "fmsub", "fnmadd", "fnmsub"].iter().any(|name| op.name().starts_with(name))
+}
+
+/// The report on each function of a program.
+pub fn kernels(program: &Program) -> Vec<Kernel> {
+    program.functions.iter().map(|function| kernel(function, program)).collect()
+}
+
+fn kernel(function: &Function, program: &Program) -> Kernel {
+    let profile = program.profile;
+    let used = |class| (function.registers_used(class), registers(profile, class).len());
+    let throughput: u32 = function.insts.iter().map(|inst| u32::from(inst.op.cost(profile).throughput)).sum();
+    Kernel {
+        name: function.name.to_string(),
+        profile,
+        fuse: program.fuse,
+        instructions: by_class(function),
+        racks: used(Class::V),
+        masks: used(Class::K),
+        multiply_adds: function.insts.iter().filter(|inst| is_multiply_add(inst.op)).count(),
+        cycles: (f64::from(throughput) / 100.0, f64::from(latency(function, profile)) / 100.0),
+        literal_bytes: function.literals.iter().map(Vec::len).sum(),
+    }
+}
+
+/// Instructions by class.
+pub fn by_class(function: &allocated::Function) -> BTreeMap<&'static str, usize> {
+    let mut classes = BTreeMap::new();
+    for inst in &function.insts {
+        *classes.entry(class_name(inst.op.info().kind)).or_insert(0) += 1;
+    }
+    classes
+}
+
+/// When the result is ready, in hundredths of a cycle after the arguments are.
+fn latency(function: &Function, profile: Profile) -> u32 {
+    let mut ready: BTreeMap<PhysReg, u32> = BTreeMap::new();
+    for inst in &function.insts {
+        let operands = inst.args.iter().filter_map(|arg| arg.reg());
+        let start = operands.filter_map(|register| ready.get(&register)).max().copied().unwrap_or(0);
+        if let Some(register) = inst.dst {
+            ready.insert(register, start + u32::from(inst.op.cost(profile).latency));
+        }
+    }
+    ready.get(&function.result_place).copied().unwrap_or(0)
+}
+
+/// The report for people, one paragraph a function.
+pub fn text(kernels: &[Kernel]) -> String {
+    let mut text = String::new();
+    for kernel in kernels {
+        let (used, available) = kernel.racks;
+        let masks = match kernel.masks {
+            (_, 0) => String::new(),
+            (used, available) => format!(", {used} of {available} mask registers"),
+        };
+        let (throughput, latency) = kernel.cycles;
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{} on {} (fuse {})", kernel.name, kernel.profile, kernel.fuse.name());
+        let _ = writeln!(text, "  instructions  {}", classes(&kernel.instructions));
+        let _ = writeln!(text, "  registers     {used} of {available} racks{masks}");
+        let _ = writeln!(text, "  multiply-adds {}", kernel.multiply_adds);
+        let _ = writeln!(text, "  estimate      {throughput:.2} cycles throughput, {latency:.2} cycles latency");
+        let _ = writeln!(text, "  literals      {} bytes", kernel.literal_bytes);
+    }
+    text
+}
+
+fn classes(instructions: &BTreeMap<&'static str, usize>) -> String {
+    let parts = instructions.iter().map(|(class, count)| format!("{count} {class}"));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The report for programs, one JSON object a line.
+pub fn json(kernels: &[Kernel]) -> String {
+    let line = |kernel: &Kernel| {
+        let object = json!({
+            "kernel": kernel.name, "profile": kernel.profile.name(), "fuse": kernel.fuse.name(),
+            "instructions": kernel.instructions,
+            "racks_used": kernel.racks.0, "racks_available": kernel.racks.1,
+            "masks_used": kernel.masks.0, "masks_available": kernel.masks.1,
+            "fused_multiply_adds": kernel.multiply_adds,
+            "throughput_cycles": kernel.cycles.0, "latency_cycles": kernel.cycles.1,
+            "literal_bytes": kernel.literal_bytes,
+        });
+        format!("{object}\n")
+    };
+    kernels.iter().map(line).collect()
+}
