@@ -5,7 +5,7 @@ use rake_ir::machine::bits::Bits;
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::{Lanes, lanes_of};
-use rake_ir::{allocated, fused, selected, tined};
+use rake_ir::{allocated, desugared, fused, selected, tined, typed};
 
 /// What unspecified bits of registers hold in evaluations: nobody may depend on them.
 const JUNK: u32 = 0xabcd_ef00;
@@ -56,7 +56,8 @@ impl Ir {
         let words = |error: &dyn std::fmt::Display| error.to_string();
         match self {
             Ir::Text(_) | Ir::Surface(_) => Err("the program has no types yet".into()),
-            Ir::Typed(_) | Ir::Desugared(_) => Err("the IR has no evaluator".into()),
+            Ir::Typed(program) => typed::eval(program, name, arguments).map_err(|e| words(&e)),
+            Ir::Desugared(program) => desugared::eval(program, name, arguments).map_err(|e| words(&e)),
             Ir::Tined(program) => tined::eval(program, name, arguments).map_err(|e| words(&e)),
             Ir::Fused(program) => fused::eval(program, name, arguments).map_err(|e| words(&e)),
             Ir::Selected(program) => self.call(name, program.profile, arguments, |arguments| {

@@ -124,7 +124,7 @@ impl Ir {
     pub fn print(&self) -> String {
         match self {
             Ir::Text(_) => String::new(),
-            Ir::Surface(_) => String::new(),
+            Ir::Surface(file) => surface::print(file),
             Ir::Typed(program) => typed::print(program),
             Ir::Desugared(program) => desugared::print(program),
             Ir::Tined(program) => tined::print(program),
@@ -164,6 +164,17 @@ impl Ir {
             Ir::Fused(program) => fused::check(program),
             Ir::Selected(program) => selected::check(program),
             Ir::Allocated(program) => allocated::check(program),
+        }
+    }
+
+    /// As [`Ir::check`]; and no operation may raise a flag in a lane where it is inactive.
+    ///
+    /// # Errors
+    /// Each violation as one line.
+    pub fn check_sanitised(&self) -> Result<(), Vec<String>> {
+        match self {
+            Ir::Fused(program) => fused::check_sanitised(program),
+            _ => self.check(),
         }
     }
 
