@@ -1,5 +1,6 @@
 //! The compiler as a library: source and options in; objects, reports, dumps and diagnostics out.
 
+use crate::backend;
 use crate::explain::Explainer;
 use crate::pipeline::dump::{Dump, Recorder};
 use crate::pipeline::observe::Agreement;
@@ -50,6 +51,8 @@ pub struct Options {
     pub emit: Emit,
     /// Whether the object's functions are visible outside a shared library.
     pub export: bool,
+    /// Whether the tokens are written out.
+    pub tokens: bool,
 }
 
 impl Options {
@@ -69,6 +72,7 @@ impl Options {
             deny: Deny::default(),
             emit: Emit::default(),
             export: false,
+            tokens: false,
         }
     }
 }
@@ -192,6 +196,9 @@ impl<'a> Compiler<'a> {
             outputs.diagnostics.push(problem);
             return outputs;
         }
+        if let (true, Some(source)) = (self.options.tokens, outputs.sources.get(file)) {
+            outputs.tokens = rake_passes::parse::print_tokens(source, &rake_passes::parse::tokens(source).0);
+        }
         let kind = self.range.start();
         let text = outputs.sources.get(file).map_or("", |source| source.text());
         let start = match kind {
@@ -199,7 +206,10 @@ impl<'a> Compiler<'a> {
             kind => Ir::read(kind, text),
         };
         match start {
-            Ok(ir) => self.drive(ir, &mut outputs),
+            Ok(ir) => {
+                self.drive(ir, &mut outputs);
+                backend::emit(path, &self.options, &mut outputs);
+            }
             Err(problems) => outputs.diagnostics.extend(problems),
         }
         outputs.diagnostics.iter_mut().for_each(|diagnostic| self.options.deny.apply(diagnostic));

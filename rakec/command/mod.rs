@@ -165,6 +165,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         deny: Deny::parse(&arguments.deny)?,
         emit,
         export: arguments.export,
+        tokens: mode.emit_tokens,
     })
 }
 
