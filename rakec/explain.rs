@@ -117,6 +117,7 @@ fn stop(stop: Stop) -> String {
         Stop::Saturated => "found every graph that the rules reach".into(),
         Stop::Nodes(limit) => format!("stopped at the limit of {limit} nodes; the best graph found is taken"),
         Stop::Rounds(limit) => format!("stopped at the limit of {limit} rounds; the best graph found is taken"),
+        Stop::Optimal => "ended at a graph that no rule can better".into(),
         Stop::Trivial => "had nothing to do".into(),
     }
 }

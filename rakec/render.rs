@@ -3,7 +3,7 @@
 //! Excerpts are cut from the source around each label before they are laid out, so that a line of ten megabytes costs
 //! no more than a short one.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use rake_ir::diag::{Diagnostic, Label, Severity};
 use rake_ir::span::{Source, SourceMap, Span};
 use serde_json::json;
@@ -52,11 +52,10 @@ fn human(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> S
     };
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
     let mut group = Group::with_title(title);
+    let mut places = Vec::new();
     for excerpt in excerpts(diagnostic, sources) {
-        if let Some(origin) = excerpt.origin {
-            group = group.element(origin);
-        }
         group = group.element(excerpt.snippet);
+        places.extend(excerpt.misplaced);
     }
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
@@ -65,12 +64,17 @@ fn human(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> S
         group = group.element(Level::HELP.message(help.as_str()));
     }
     group = group.element(Level::NOTE.with_name("stage").message(diagnostic.code.stage()));
-    renderer.render(&[group])
+    let mut text = renderer.render(&[group]);
+    for (shown, right) in places {
+        text = text.replacen(&shown, &right, 1);
+    }
+    text
 }
 
-/// A piece of source text and where it comes from.
+/// A piece of source text.
 struct Excerpt<'a> {
-    origin: Option<Origin<'a>>,
+    /// The place as the renderer writes it and as it is, where the excerpt was cut out of a long line.
+    misplaced: Option<(String, String)>,
     snippet: Snippet<'a, annotate_snippets::Annotation<'a>>,
 }
 
@@ -99,10 +103,16 @@ fn shares(source: &Source, first: &Label, label: &Label) -> bool {
 }
 
 fn excerpt<'a>(source: &'a Source, labels: &[&'a Label]) -> Excerpt<'a> {
-    let place = source.line_column(labels[0].span.start);
     let path = source.path().to_string_lossy();
-    let origin = Origin::path(path).line(place.line as usize).char_column(place.column as usize);
     let (text, start, shift) = excerpt_text(source, labels);
+    let primary = labels.iter().find(|label| label.primary).unwrap_or(&labels[0]);
+    let place = source.line_column(clip(source, primary.span).start as u32);
+    let cut = shift(clip(source, primary.span)).start;
+    let column = text.get(..cut).filter(|before| !before.contains('\n')).map(|before| before.chars().count() + 1);
+    let misplaced = column.filter(|column| *column != place.column as usize).map(|column| {
+        let line = place.line;
+        (format!("{path}:{line}:{column}"), format!("{path}:{line}:{}", place.column))
+    });
     let annotations = labels.iter().map(|label| {
         let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let range = shift(clip(source, label.span));
@@ -110,8 +120,8 @@ fn excerpt<'a>(source: &'a Source, labels: &[&'a Label]) -> Excerpt<'a> {
         kind.span(range).label(label)
     });
     let annotations: Vec<_> = annotations.collect();
-    let snippet = Snippet::source(text).line_start(start as usize).fold(true).annotations(annotations);
-    Excerpt { origin: Some(origin), snippet }
+    let snippet = Snippet::source(text).path(path).line_start(start as usize).fold(true).annotations(annotations);
+    Excerpt { misplaced, snippet }
 }
 
 /// A label's bytes, kept on its first line: a whole body underlined helps nobody.
