@@ -2,8 +2,8 @@
 
 pub mod allocate;
 pub mod desugar;
-pub mod fuse;
 pub mod expand;
+pub mod fuse;
 pub mod inline;
 pub mod parse;
 mod pressure;

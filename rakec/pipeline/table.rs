@@ -80,13 +80,25 @@ pub const PASSES: &[Pass] = &[
         ..EACH
     },
     Pass {
+        name: "expand",
+        doc: "writes operations without an instruction as their published sequences",
+        from: Kind::Fused,
+        to: Kind::Fused,
+        run: expand,
+        after: &[("fuse", "a sequence is exact and must not be rewritten over the reals")],
+        ..EACH
+    },
+    Pass {
         name: "sanitise",
         doc: "gives operations that may raise a flag benign operands in inactive lanes",
         from: Kind::Fused,
         to: Kind::Fused,
         run: sanitise,
         check: Ir::check_sanitised,
-        after: &[("fuse", "masks must not stand between a multiply and its add")],
+        after: &[
+            ("fuse", "masks must not stand between a multiply and its add"),
+            ("expand", "the operations of a sequence may raise flags too"),
+        ],
         ..EACH
     },
     Pass {
@@ -202,6 +214,11 @@ fn resolve_tines(_: &Context, ir: Ir) -> Outcome {
 fn fuse(context: &Context, ir: Ir) -> Outcome {
     let Ir::Tined(program) = ir else { return mismatch("fuse", &ir) };
     passes::fuse::run(program, &passes::fuse::Options { explain: context.explain }).into()
+}
+
+fn expand(_: &Context, ir: Ir) -> Outcome {
+    let Ir::Fused(program) = ir else { return mismatch("expand", &ir) };
+    Ok(passes::expand::run(program)).into()
 }
 
 fn sanitise(_: &Context, ir: Ir) -> Outcome {
