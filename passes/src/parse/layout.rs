@@ -21,8 +21,16 @@ use super::token::{Keyword, Sign, Token, TokenKind};
 /// Inserts the layout tokens; the last token is `Eof`.
 pub fn layout(file: FileId, end: u32, lexed: &Lexed, sink: &mut Sink) -> Vec<Token> {
     let tokens = Vec::with_capacity(lexed.tokens.len() + lexed.tokens.len() / 4 + 2);
-    let mut layout =
-        Layout { file, lexed, sink, tokens, contexts: Vec::new(), indents: vec![Indent::margin()], line: (0, 0) };
+    let mut layout = Layout {
+        file,
+        lexed,
+        sink,
+        tokens,
+        contexts: Vec::new(),
+        indents: vec![Indent::margin()],
+        line: (0, 0),
+        header: false,
+    };
     for index in 0..lexed.tokens.len() {
         if layout.sink.is_full() {
             break;
@@ -41,6 +49,8 @@ struct Context {
     closer: Sign,
     /// For `slow {`: how many indents were open outside. Others have no layout.
     slow: Option<usize>,
+    /// How many tokens stood before the first line break in it.
+    first_line: Option<usize>,
 }
 
 /// The indentation of an open body.
@@ -67,6 +77,8 @@ struct Layout<'a> {
     indents: Vec<Indent>,
     /// The current line's first token: its offset and its indentation.
     line: (u32, u32),
+    /// Whether the current logical line is a header that must end in `:`.
+    header: bool,
 }
 
 impl Layout<'_> {
@@ -75,6 +87,10 @@ impl Layout<'_> {
         let token = Token { kind: raw.kind, start: raw.start, end: raw.end, silent: raw.silent };
         if let Some(indentation) = raw.indentation {
             self.line = (raw.start, indentation);
+            let tokens = self.tokens.len();
+            if let Some(context) = self.contexts.last_mut() {
+                context.first_line.get_or_insert(tokens);
+            }
         }
         let before = self.tokens.len();
         let abandoned =
@@ -85,7 +101,9 @@ impl Layout<'_> {
         self.open_slow_margin(&raw);
         if let (Some(column), true) = (raw.indentation, self.has_layout()) {
             self.line_start(column, &token);
+            self.header = opens_header(&self.lexed.tokens, index);
         }
+        self.header &= raw.kind != TokenKind::Keyword(Keyword::Then);
         if abandoned {
             self.tokens[before..].iter_mut().for_each(|token| token.silent = true);
         }
@@ -127,7 +145,10 @@ impl Layout<'_> {
         if first_in_slow || (matches!(token.kind, TokenKind::Sign(Sign::RBrace)) && self.in_slow()) {
             return;
         }
-        if previous.kind == TokenKind::Sign(Sign::Colon) && column > top {
+        if self.header && column > top && previous.kind != TokenKind::Sign(Sign::Colon) {
+            self.missing_colon(&previous);
+        }
+        if self.tokens.last().is_some_and(|last| last.kind == TokenKind::Sign(Sign::Colon)) && column > top {
             self.put(TokenKind::Indent, token.start);
             self.indents.push(Indent { column, real: true });
             return;
@@ -138,6 +159,15 @@ impl Layout<'_> {
         } else if column < top {
             self.dedent(column, token);
         }
+    }
+
+    /// Reports and puts in the `:` of a header before an indented line.
+    fn missing_colon(&mut self, previous: &Token) {
+        let span = Span::new(self.file, previous.end, previous.end);
+        let message = "expected `:` at the end of this line, before the body";
+        self.sink.report(Diagnostic::error(Code::UnexpectedToken, span, message));
+        let kind = TokenKind::Sign(Sign::Colon);
+        self.tokens.push(Token { kind, start: previous.end, end: previous.end, silent: true });
     }
 
     fn in_slow(&self) -> bool {
@@ -192,7 +222,7 @@ impl Layout<'_> {
         let slow = (sign == Sign::LBrace && after_slow).then_some(self.indents.len());
         let closer = sign.closer().unwrap_or(sign);
         self.tokens.push(token);
-        self.contexts.push(Context { open: token, closer, slow });
+        self.contexts.push(Context { open: token, closer, slow, first_line: None });
     }
 
     fn close(&mut self, sign: Sign, token: Token) {
@@ -241,8 +271,10 @@ impl Layout<'_> {
     /// Reports the innermost open bracket, unless an open string or comment explains it, and closes them all.
     fn close_all(&mut self, at: u32) {
         if let Some(context) = self.contexts.last() {
-            let open = context.open;
+            let (open, rest) = (context.open, context.first_line.unwrap_or(self.tokens.len()));
             self.unclosed(open);
+            // The lines behind it were not meant to continue it, so what does not fit there is no news.
+            self.tokens[rest..].iter_mut().for_each(|token| token.silent = true);
         }
         while !self.contexts.is_empty() {
             self.close_missing(at);
@@ -294,5 +326,18 @@ fn starts_definition(tokens: &[RawToken], index: usize) -> bool {
         // `ptr const T` over two lines.
         Keyword::Const if previous == Some(TokenKind::Keyword(Keyword::Ptr)) => false,
         word => word.starts_definition() && matches!(next, Some(TokenKind::Ident | TokenKind::TypeName)),
+    }
+}
+
+/// Whether the token at a line's start begins a header that ends in `:`.
+fn opens_header(tokens: &[RawToken], index: usize) -> bool {
+    use Keyword::*;
+    let next = tokens.get(index + 1).map(|token| token.kind);
+    match tokens[index].kind {
+        TokenKind::Keyword(Slow) => next == Some(TokenKind::Ident),
+        TokenKind::Keyword(word) => {
+            matches!(word, Scratch | Rake | Run | If | Else | While | For | Repeat | Through | Sweep)
+        }
+        _ => false,
     }
 }

@@ -414,7 +414,8 @@ impl Parser<'_> {
     /// `place <- e` or an expression.
     fn place_or_expression(&mut self) -> StmtKind {
         let start = self.peek().start;
-        let starts_place = matches!(self.kind(), TokenKind::Ident);
+        // A mark cannot be assigned to, but is tried often enough to be told so.
+        let starts_place = matches!(self.kind(), TokenKind::Ident | TokenKind::Sign(Sign::Lt));
         if !starts_place {
             return StmtKind::Expr(self.expr());
         }
@@ -430,7 +431,12 @@ impl Parser<'_> {
     fn check_place(&mut self, place: ExprId) {
         if !matches!(self.file.exprs[place].kind, ExprKind::Name(_) | ExprKind::Field { .. } | ExprKind::Index { .. }) {
             let span = self.file.exprs[place].span;
-            let help = "on the left of `<-` stands a name, a field or an element";
+            let marked = matches!(self.file.exprs[place].kind, ExprKind::Mark(_));
+            let help = if marked {
+                "a location stands without a mark on the left of `<-`"
+            } else {
+                "on the left of `<-` stands a name, a field or an element"
+            };
             let diagnostic = Diagnostic::error(Code::InvalidPlace, span, "this cannot be assigned to");
             self.report(diagnostic.help(help));
         }

@@ -57,6 +57,7 @@ fn each_mistake_has_one_error() {
         ("| y = x", Code::UnexpectedToken),
         ("| y => x", Code::UnexpectedToken),
         ("f(x) <- x", Code::InvalidPlace),
+        ("<x> <- 3", Code::InvalidPlace),
         ("x + x <- x", Code::ArrowInExpression),
         ("through x into:", Code::InvalidName),
         ("repeat i from 0 to 4:", Code::UnexpectedToken),
@@ -116,4 +117,23 @@ fn an_error_in_a_header_does_not_hide_the_body() {
     let found = complaints("scratch f(x f32s) -> f32s:\n  let y = )\n  x\n");
     let codes: Vec<Code> = found.iter().map(|found| found.0).collect();
     assert_eq!(codes, [Code::UnexpectedToken, Code::UnmatchedBracket]);
+}
+
+#[test]
+fn a_missing_colon_is_one_error_and_the_body_is_read() {
+    let text = "slow f(x: i32) -> i32\n  if x\n    return 1\n  else\n    return 1 2\n  return 3\n";
+    let expected = [
+        (Code::UnexpectedToken, 1, 22),
+        (Code::UnexpectedToken, 2, 7),
+        (Code::UnexpectedToken, 4, 7),
+        (Code::UnexpectedToken, 5, 14),
+    ];
+    assert_eq!(complaints(text), expected);
+    assert_eq!(complaints("slow f():\n  let x = if c then a\n    else b\n").len(), 2);
+}
+
+#[test]
+fn an_unclosed_bracket_hides_what_its_next_lines_make_of_it() {
+    let text = "slow f():\n  let x = g(1\n  let y = 2\n  h y\n\nslow k():\n  h y\n";
+    assert_eq!(complaints(text), [(Code::UnclosedBracket, 2, 12), (Code::UnexpectedToken, 7, 5)]);
 }
