@@ -5,7 +5,7 @@
 //! (crate::pressure)); the choices are which constants stay in registers ([`residence`]), which operand a two-address
 //! instruction overwrites and which form of a multiply-add that takes ([`assign`]). A copy is made only where every operand
 //! that could be overwritten is still read later. When the order does not fit, the orders that `schedule` knows are tried
-//! again, and then the definition is rejected ([`reject`]).
+//! again; masks that find no mask register are kept in racks ([`park`]); and then the definition is rejected ([`reject`]).
 //!
 //! ```text
 //! %3 : v = load literal 0
@@ -14,6 +14,7 @@
 //! ```
 
 mod assign;
+mod park;
 mod reject;
 mod residence;
 
@@ -47,20 +48,38 @@ pub fn run(program: &selected::Program) -> Result<Program, Vec<Diagnostic>> {
 /// When it does not fit the profile's registers, with the place where it needs most.
 pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Diagnostic> {
     let body = Body::new(f, profile);
-    if let Some(done) = attempt(&body, &body.source) {
-        return Ok(done);
-    }
-    let mut best = body.source.clone();
-    for order in orders::candidates(&body) {
-        if let Some(done) = attempt(&body, &order) {
+    let best = match fitting(&body) {
+        Ok(done) => return Ok(done),
+        Err(best) => best,
+    };
+    let mut parked = park::relieve(&body, &best);
+    while let Some(f) = parked {
+        let body = Body::new(&f, profile);
+        if let Some(done) = attempt(&body, &body.source) {
             return Ok(done);
         }
-        let badness = |order: &[u32]| excess(peak(&body.needs(order)), profile);
-        if badness(&order) < badness(&best) {
-            best = order;
-        }
+        parked = park::relieve(&body, &body.source);
     }
     Err(reject::diagnostic(&body, &best))
+}
+
+/// The function in the first order that fits, or the order that lacks least.
+fn fitting(body: &Body) -> Result<Function, Vec<u32>> {
+    if let Some(done) = attempt(body, &body.source) {
+        return Ok(done);
+    }
+    let badness = |order: &[u32]| excess(peak(&body.needs(order)), body.profile);
+    let mut best = (badness(&body.source), body.source.clone());
+    for order in orders::candidates(body) {
+        if let Some(done) = attempt(body, &order) {
+            return Ok(done);
+        }
+        let lacking = badness(&order);
+        if lacking < best.0 {
+            best = (lacking, order);
+        }
+    }
+    Err(best.1)
 }
 
 fn attempt(body: &Body, order: &[u32]) -> Option<Function> {

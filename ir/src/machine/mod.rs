@@ -380,6 +380,10 @@ pub struct Idioms {
     pub move_rack: MachOp,
     #[allow(missing_docs)]
     pub move_mask: MachOp,
+    /// Spreads a mask register over a rack, and reads it back from the sign bits.
+    pub mask_to_rack: MachOp,
+    #[allow(missing_docs)]
+    pub rack_to_mask: MachOp,
     /// What a function executes before it returns no rack; `None` where nothing is due.
     pub leave_racks: Option<MachOp>,
     /// Returns.

@@ -257,6 +257,8 @@ pub const SSE_IDIOMS: Idioms = Idioms {
     all_lanes: MachOp::X86(X86::Kones),
     move_rack: MachOp::X86(X86::Mov),
     move_mask: MachOp::X86(X86::Kmov),
+    mask_to_rack: MachOp::X86(X86::MaskToRack),
+    rack_to_mask: MachOp::X86(X86::RackToMask),
     leave_racks: None,
     ret: MachOp::X86(X86::Ret),
 };

@@ -231,3 +231,38 @@ fn a_missing_operation_is_named() {
     assert_eq!(errors[0].code, Code::NotOnProfile);
     assert!(errors[0].message.contains("`fma`") && errors[0].message.contains("x86-sse2"), "{errors:?}");
 }
+
+#[test]
+fn masks_beyond_the_mask_registers_wait_in_racks() {
+    // Twelve comparisons, read in their order and then from last to first.
+    let mut text = String::from("scratch many(x: f32s, y: f32s) -> f32s {\n%0 : f32s = param 0\n%1 : f32s = param 1\n");
+    for n in 0..12 {
+        let _ = writeln!(text, "%{} : f32s = const {n}.5\n%{} : mask = lt %0, %{}", 100 + n, 10 + n, 100 + n);
+    }
+    let mut last = 1;
+    for n in 0..24 {
+        let mask = 10 + if n < 12 { n } else { 23 - n };
+        let _ = writeln!(
+            text,
+            "%{} : f32s = add %{last}, %0\n%{} : f32s = select %{mask}, %{}, %{last}",
+            200 + 2 * n,
+            201 + 2 * n,
+            200 + 2 * n
+        );
+        last = 201 + 2 * n;
+    }
+    let _ = write!(text, "return %{last}\n}}");
+    for profile in [Profile::X86Avx2, Profile::X86Avx512] {
+        let program = dump(profile, &text);
+        let (ordered, placed) = compile(&program).unwrap();
+        let parked = placed.functions[0].insts.iter().filter(|i| i.op.name() == "mask_to_rack").count();
+        assert_eq!(parked > 0, profile == Profile::X86Avx512);
+        let mut random = super::random::Random(3);
+        for _ in 0..8 {
+            let lanes = |random: &mut _| {
+                super::random::lanes(random, rake_ir::types::Ty::Rack(rake_ir::types::Elem::F32), profile)
+            };
+            super::agree(&program, &ordered, &placed, &[lanes(&mut random), lanes(&mut random)]);
+        }
+    }
+}
