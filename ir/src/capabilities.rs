@@ -3,7 +3,7 @@
 //! The checker refuses by this table, and `--print-capabilities` prints it.
 
 use crate::ops::{OPS, Op, Syntax};
-use crate::profile::{Family, Profile};
+use crate::profile::Profile;
 use crate::types::Elem;
 use std::fmt::Write;
 
@@ -89,24 +89,23 @@ pub fn operation(op: Op, elem: Elem, profile: Profile) -> Status {
         return Status::Never("the profile has no fused multiply-add, and two roundings are not one");
     }
     let narrow = matches!(elem, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool);
-    if profile.info().available && narrow && compiled(op, profile) { Status::Available } else { Status::NotYet }
+    if profile.info().available && narrow && compiled(op) { Status::Available } else { Status::NotYet }
 }
 
 /// The operations that the back ends lower on 32-bit elements.
-fn compiled(op: Op, profile: Profile) -> bool {
+fn compiled(op: Op) -> bool {
     use Op::*;
-    debug_assert!(profile.info().family == Family::X86);
     matches!(
         op,
         Param | Const | Splat | LaneIndex | Add | Sub | Mul | Div | Neg | Sqrt | Fma | MulAdd | MulSub | NegMulAdd
-            | NegMulSub | Abs | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Select | If | BitAnd | BitOr | BitXor
+            | NegMulSub | Abs | Min | Max | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Select | If | BitAnd | BitOr | BitXor
             | BitAndNot | ShiftBitsLeft | ShiftBitsRight | ShiftBitsRightSigned | Bitcast
     )
 }
 
-/// Whether a shift by a uniform count is compiled; by a literal it is when the operation is.
-pub fn shift_by_uniform(_profile: Profile) -> Status {
-    Status::NotYet
+/// Whether a shift by a uniform `u32` is compiled; by a literal it is when the operation is.
+pub fn shift_by_uniform(profile: Profile) -> Status {
+    if profile.info().available { Status::Available } else { Status::NotYet }
 }
 
 /// The elements on which an operation can stand at all, by its type rule over racks or masks.

@@ -79,3 +79,69 @@ pub fn evaluated(text: &str, name: &str, args: &[Lanes], profile: Profile) -> La
     assert_eq!(desugared::eval(&program, name, args).as_ref(), Ok(&expected), "desugar");
     expected
 }
+
+/// Every pass on a damaged program: errors are fine, panics and violated invariants are not.
+fn survives(text: &str) {
+    let source = Source::new(FileId(0), "test.rk", text);
+    let (file, errors) = parse::parse(&source);
+    let resolved = resolve::run(&file);
+    for profile in [SSE2, Profile::X86Avx512] {
+        let (program, more) = typecheck::run(&file, profile, FuseLevel::Full);
+        if errors.iter().chain(&resolved).chain(&more).any(Diagnostic::is_error) {
+            continue;
+        }
+        assert_eq!(typed::check(&program), Ok(()), "{text}");
+        let unrolled = inline::run(program).and_then(unroll::run);
+        if let Ok(program) = unrolled.and_then(desugar::run) {
+            assert_eq!(desugared::check(&program), Ok(()), "{text}");
+        }
+    }
+}
+
+const SAMPLE: &str = "\
+const half: f32 = 0.5
+const n: i32 = 3
+scratch g(x: f32s, <k: f32>, m: mask) -> f32s:
+  | a: f32s <| x * <k> + half
+  | b <| if m then sqrt(a) else -a
+  | c <| <k> * 2.0
+  b + <c>
+scratch f(x: f32s, i: i32s, <k: f32>, <b: bool>, <u: u32>) -> f32s:
+  acc: [n]f32s := <0.0>
+  let m = x < <k> and not (i >= @) or <b>
+  repeat <j: i32> from <0> up to <3>:
+    let t = select(m, x, <-1.5>)
+    acc[<j>] <- acc[<j>] + g(t, <k>, m)
+  let w = shift_bits_left(bit_and(i, 0xff), 3) + lanes - shift_bits_right(i, <u>)
+  let <s: f32> = <k> * <k>
+  if w = 1 then acc[<0>] * <s> else max(acc[<2>], bitcast(f32s, w))
+";
+
+#[test]
+fn the_sample_is_sound() {
+    lowered(SAMPLE, SSE2);
+}
+
+#[test]
+fn damaged_programs_never_panic() {
+    let tokens: Vec<&str> = vec![
+        "<", ">", "(", ")", "x", "<k>", "1", "-", "1.0", "@", "lanes", "i", "m", "if ", " then ", " else ", "[", "]", "acc",
+        "+", "4294967295", "f32s", "mask", "u32", "sum(", "shuffle(", ",", "\n  ", ":", "<-", ":=", "| z <| ", "g(", "not ", "true",
+    ];
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    for _ in 0..4000 {
+        let mut text = SAMPLE.to_owned();
+        for _ in 0..=random(3) {
+            let start = random(text.len());
+            let end = (start + random(6)).min(text.len());
+            text.replace_range(start..end, tokens[random(tokens.len())]);
+        }
+        survives(&text);
+    }
+}

@@ -69,8 +69,9 @@ pub fn not_available(feature: Feature, profile: Profile, span: Span) -> Diagnost
     Diagnostic::error(Code::NotAvailableYet, span, message).help("`--print-capabilities` lists what each profile compiles")
 }
 
-/// Keeps the first errors only.
+/// Puts the errors in source order and keeps the first ones only.
 pub fn cap(diagnostics: &mut Vec<Diagnostic>) {
+    diagnostics.sort_by_key(Diagnostic::span);
     if diagnostics.len() > MAX_ERRORS {
         diagnostics.truncate(MAX_ERRORS);
         let message = format!("more than {MAX_ERRORS} errors; the rest are not reported");

@@ -184,12 +184,12 @@ impl Body<'_, '_> {
             TypeRule::Choose | TypeRule::Pack => types.get(1),
             _ => types.first(),
         };
-        let elem = subject.map_or(Elem::I32, |ty| ty.elem());
+        let (elem, shown) = subject.map_or((Elem::I32, String::new()), |ty| (ty.elem(), format!(" on {ty}")));
         let name = op.info().spelling;
         match capabilities::operation(op, elem, profile) {
             Status::Available => return true,
             Status::NotYet => {
-                let message = format!("`{name}` on {elem} is not available yet on {profile}");
+                let message = format!("`{name}`{shown} is not available yet for {profile}");
                 let error = Diagnostic::error(Code::NotAvailableYet, at, message);
                 self.report(error.help("`--print-capabilities` lists what each profile compiles"));
             }

@@ -254,8 +254,8 @@ fn registers_bound_the_parameters() {
 #[test]
 fn what_is_not_compiled_yet_is_named() {
     assert!(bad("x: f64s", "f32s", "0.5").contains("racks of 8-, 16- and 64-bit elements are not available yet on x86-sse2"));
-    assert!(bad("x: f32s", "f32", "sum(x)").contains("`sum` on f32 is not available yet"));
-    assert!(bad("x: f32s", "f32s", "exp(x)").contains("`exp` on f32 is not available yet"));
+    assert!(bad("x: f32s", "f32", "sum(x)").contains("`sum` on f32s is not available yet"));
+    assert!(bad("x: f32s", "f32s", "exp(x)").contains("`exp` on f32s is not available yet"));
     let rake = one("rake r(x: f32s) -> f32s:\n  sweep:\n    | _ => x\n");
     assert!(rake.starts_with("NotAvailableYet | r | rakes are not available yet"), "{rake}");
     let neon = type_errors("scratch f(x: f32s) -> f32s:\n  x\n", Profile::Aarch64Neon);
@@ -277,4 +277,29 @@ fn a_long_chain_of_terms_needs_no_stack() {
     assert!(printed.trim_end().ends_with(&sum));
     let literals = vec!["1"; 100_000].join(" + ");
     ok(&format!("scratch f(x: i32s) -> i32s:\n  {literals} + x\n"));
+}
+
+/// Close to the nesting that the parser allows (an `if` in parentheses counts twice), on a thread with little stack.
+#[test]
+fn deep_nesting_needs_little_stack() {
+    let nest = |open: &str, core: &str, close: &str| format!("{}{core}{}", open.repeat(120), close.repeat(120));
+    let exprs = [
+        nest("sqrt(", "x", ")"),
+        nest("(x + ", "x", ")"),
+        nest("if x < 1.0 then x else (", "x", ")"),
+        nest("max(x, ", "1.0", ")"),
+        nest("(1.0 + ", "x", ")"),
+    ];
+    let deep = move || {
+        for expr in exprs {
+            ok(&format!("scratch f(x: f32s) -> f32s:\n  {expr}\n"));
+        }
+    };
+    std::thread::Builder::new().stack_size(1 << 20).spawn(deep).expect("thread").join().expect("no overflow");
+}
+
+#[test]
+fn shifts_by_a_uniform_take_a_u32() {
+    assert_eq!(good("x: i32s, <n: u32>", "i32s", "shift_bits_left(x, <n>)"), "shift_bits_left(x, <n>)");
+    assert!(bad("x: i32s, <n: i32>", "i32s", "shift_bits_left(x, <n>)").contains("a uniform u32, found <i32>"));
 }
