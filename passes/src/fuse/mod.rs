@@ -16,9 +16,12 @@ mod factor;
 mod graph;
 mod masks;
 mod poly;
+mod prove;
 mod quick;
 mod search;
 mod seeds;
+
+pub use prove::{prove, prove_program};
 
 use export::{Exported, Site};
 use graph::Source;

@@ -161,21 +161,4 @@ pub fn compiled(ty: Ty) -> &'static [Compiled] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_type_compiles_and_names_are_unique() {
-        let mut names: Vec<_> = rows().map(|row| row.name).collect();
-        names.sort_unstable();
-        let count = names.len();
-        names.dedup();
-        assert_eq!(names.len(), count, "a name stands twice");
-        let masks = [8, 16, 32, 64].map(Ty::Mask);
-        for ty in Elem::ALL.into_iter().flat_map(|e| [Ty::Rack(e), Ty::Uniform(e)]).chain(masks) {
-            if ty != Ty::Rack(Elem::Bool) {
-                assert!(!compiled(ty).is_empty(), "{ty}");
-            }
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 mod region;
 mod table;
+mod timing;
 
 use super::{Options, run};
 use rake_ir::fused;
@@ -17,6 +18,7 @@ fn fuse(text: &str, elem: Elem, profile: Profile, level: FuseLevel) -> fused::Pr
     assert_eq!(tined::check(&program), Ok(()), "{text}");
     let fused = run(program, &Options::default()).expect("fuses");
     assert_eq!(fused::check(&fused), Ok(()), "{text}\n{}", fused::print(&fused));
+    assert_eq!(super::prove_program(&fused), Ok(()), "{text}\n{}", fused::print(&fused));
     let proof = only_region(&fused).proof.as_ref().expect("a proof");
     assert!(proof.cost.1 <= proof.cost.0, "{text}: worse than its source");
     fused

@@ -8,7 +8,7 @@ use rake_ir::types::Elem;
 
 /// (region, operations with a fused multiply-add, without). By hand: Horner's form takes one multiply-add a degree, a
 /// common factor one product, a square one product, and so on.
-const FLOATS: &[(&str, usize, usize)] = &[
+pub const FLOATS: &[(&str, usize, usize)] = &[
     ("r = a0 + a1*x + a2*x*x + a3*x*x*x + a4*x*x*x*x", 4, 8),
     ("r = a0 + a1*x + a2*x*x + a3*x*x*x + a4*x*x*x*x + a5*x*x*x*x*x + a6*x*x*x*x*x*x", 6, 12),
     ("r = a*b + a*c + a*d - b*c*2.0", 4, 6),
@@ -72,7 +72,7 @@ const FLOATS: &[(&str, usize, usize)] = &[
     ("r = (x - y)*(x + y)", 3, 3),
     ("r = x*x*a + y*y*a", 3, 4),
     ("r = (a*x + b)*x + (c*x + d)*x", 4, 5),
-    ("r = -a - b", 2, 2),
+    ("r = -a - b", 1, 2),
     ("r = (-a)*b + c", 1, 2),
     ("r = c + (-a)*(-b)", 1, 2),
     ("r = a*b - c*d + e*f - g*h", 4, 7),
