@@ -1,0 +1,273 @@
+//! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
+
+use crate::encoding::{Fields, Space};
+use capstone::arch::BuildsCapstone;
+use capstone::arch::x86::{ArchMode, X86OperandType, X86Reg};
+use capstone::{Capstone, RegId};
+use smol_str::SmolStr;
+
+/// A register class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Class {
+    /// A 32-bit general register.
+    Gpr,
+    /// An opmask.
+    K,
+    /// 128 bits.
+    Xmm,
+    /// 256 bits.
+    Ymm,
+    /// 512 bits.
+    Zmm,
+}
+
+impl Class {
+    /// The vector length field that goes with it; `None` for what is no vector.
+    pub fn length(self) -> Option<u8> {
+        match self {
+            Class::Gpr | Class::K => None,
+            Class::Xmm => Some(0),
+            Class::Ymm => Some(1),
+            Class::Zmm => Some(2),
+        }
+    }
+}
+
+/// One decoded operand, in Intel's order (the destination first), the opmask apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operand {
+    /// A register and its number.
+    Register(Class, u8),
+    /// A RIP-relative memory operand.
+    Memory {
+        /// Bytes that are read.
+        size: u8,
+        /// The displacement as it stands in the bytes.
+        displacement: i32,
+    },
+    /// An immediate byte.
+    Immediate(u8),
+}
+
+/// One decoded instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// Offset from the start of the decoded bytes.
+    pub offset: u32,
+    /// Its length.
+    pub len: u8,
+    /// The mnemonic, a comparison's predicate taken out (it is the last operand then).
+    pub mnemonic: SmolStr,
+    operands: [Operand; 5],
+    count: u8,
+    /// The opmask register, if any lane is masked, and whether masked lanes become zero.
+    pub mask: Option<(u8, bool)>,
+    /// Whether the memory operand is one element for all lanes.
+    pub broadcast: bool,
+    /// Offset of the displacement inside the instruction.
+    pub displacement_at: Option<u8>,
+    /// Its encoding space.
+    pub space: Space,
+}
+
+impl Instruction {
+    /// The operands.
+    pub fn operands(&self) -> &[Operand] {
+        &self.operands[..self.count as usize]
+    }
+
+    /// Where it ends, from the start of the decoded bytes.
+    pub fn end(&self) -> u32 {
+        self.offset + u32::from(self.len)
+    }
+}
+
+/// Why bytes are not an instruction that vector code may hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undecodable {
+    /// Offset from the start of the bytes.
+    pub offset: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// A decoder. Making one costs far more than decoding a function: keep one per thread.
+pub struct Decoder(Capstone);
+
+impl Decoder {
+    /// A decoder of x86-64.
+    ///
+    /// # Errors
+    /// What capstone said, when it has no x86 or no memory.
+    pub fn new() -> Result<Decoder, String> {
+        let built = Capstone::new().x86().mode(ArchMode::Mode64).detail(true).build();
+        built.map(Decoder).map_err(|e| e.to_string())
+    }
+
+    /// Decodes all of `code`.
+    ///
+    /// # Errors
+    /// The first bytes that are no instruction of vector code.
+    pub fn decode(&self, code: &[u8]) -> Result<Vec<Instruction>, Undecodable> {
+        let mut out = Vec::with_capacity(code.len() / 5 + 1);
+        let mut end = 0;
+        let fail = |offset: usize, reason: String| Undecodable { offset: offset as u32, reason };
+        let mut found = self.0.disasm_iter(code, 0).map_err(|e| fail(0, e.to_string()))?;
+        while let Some(decoded) = found.next() {
+            let one = self.convert(&decoded, end as u32).map_err(|reason| fail(end, reason))?;
+            end += one.len as usize;
+            out.push(one);
+        }
+        if end == code.len() { Ok(out) } else { Err(fail(end, "no instruction of x86-64 starts here".into())) }
+    }
+
+    fn convert(&self, decoded: &capstone::Insn<'_>, offset: u32) -> Result<Instruction, String> {
+        let bytes = decoded.bytes();
+        let name = decoded.mnemonic().unwrap_or("");
+        let mut out = Instruction {
+            offset,
+            len: bytes.len() as u8,
+            mnemonic: SmolStr::new(name),
+            operands: [Operand::Immediate(0); 5],
+            count: 0,
+            mask: None,
+            broadcast: false,
+            displacement_at: None,
+            space: Space::Legacy,
+        };
+        if let Some(plain) = without_modrm(bytes) {
+            return if name == plain.0 {
+                out.space = plain.1;
+                Ok(out)
+            } else {
+                Err(format!("decoded as `{name}`"))
+            };
+        }
+        let fields = Fields::read(bytes).map_err(|why| format!("`{name}`: {why}"))?;
+        let detail = self.0.insn_detail(decoded).map_err(|e| e.to_string())?;
+        let arch = detail.arch_detail();
+        let x86 = arch.x86().ok_or("no x86 detail")?;
+        if x86.prefix()[0] & 0xfe == 0xf0 && x86.prefix()[0] != 0xf2 && fields.pp != 2 || x86.prefix()[1] != 0 {
+            return Err(format!("`{name}` has a prefix that vector code does not use"));
+        }
+        let mut mask_register = None;
+        for operand in x86.operands() {
+            let converted = match operand.op_type {
+                X86OperandType::Reg(id) => {
+                    let (class, number) =
+                        register(id).ok_or_else(|| format!("`{name}` names a register outside vector code"))?;
+                    if fields.aaa != 0 && class == Class::K && out.count == 1 && mask_register.is_none() {
+                        mask_register = Some((number, operand.avx_zero_opmask));
+                        continue;
+                    }
+                    Operand::Register(class, number)
+                }
+                X86OperandType::Imm(_) => {
+                    Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
+                }
+                X86OperandType::Mem(memory) => {
+                    if u32::from(memory.base().0) != X86Reg::X86_REG_RIP || memory.index().0 != 0 || memory.segment().0 != 0
+                    {
+                        return Err(format!("`{name}` has a memory operand that is not RIP-relative"));
+                    }
+                    Operand::Memory { size: operand.size, displacement: memory.disp() as i32 }
+                }
+                X86OperandType::Invalid => return Err(format!("`{name}` has an operand of no kind")),
+            };
+            out.push(converted)?;
+        }
+        if mask_register != (fields.aaa != 0).then_some((fields.aaa, fields.z)) {
+            return Err(format!("`{name}`: the opmask fields contradict the decoded operands"));
+        }
+        if let Some(plain) = comparison(&fields) {
+            if !is_spelling_of(name, plain) {
+                return Err(format!("decoded as `{name}` where the bytes say `{plain}`"));
+            }
+            let imm = fields.imm.ok_or("a comparison without a predicate")?;
+            if !out.operands().iter().any(|o| matches!(o, Operand::Immediate(_))) {
+                out.push(Operand::Immediate(imm))?;
+            }
+            out.mnemonic = SmolStr::new_static(plain);
+        }
+        fields.agrees(&out.mnemonic, out.operands()).map_err(|why| format!("`{name}`: {why}"))?;
+        (out.mask, out.broadcast, out.space) = (mask_register, fields.b, fields.space);
+        out.displacement_at = fields.displacement;
+        Ok(out)
+    }
+}
+
+impl Instruction {
+    fn push(&mut self, operand: Operand) -> Result<(), String> {
+        let place = self.operands.get_mut(self.count as usize).ok_or("too many operands")?;
+        *place = operand;
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// The instructions without a ModRM byte that vector code may hold, as their only accepted bytes.
+fn without_modrm(bytes: &[u8]) -> Option<(&'static str, Space)> {
+    match bytes {
+        [0xc3] => Some(("ret", Space::Legacy)),
+        [0xf3, 0x0f, 0x1e, 0xfa] => Some(("endbr64", Space::Legacy)),
+        [0xc5, 0xf8, 0x77] => Some(("vzeroupper", Space::Vex)),
+        _ => None,
+    }
+}
+
+/// The spelling without predicate of a comparison whose predicate is its immediate.
+fn comparison(fields: &Fields) -> Option<&'static str> {
+    let vex = fields.space != Space::Legacy;
+    match (fields.map, fields.opcode, fields.pp, fields.w) {
+        (1, 0xc2, 0, _) => Some(if vex { "vcmpps" } else { "cmpps" }),
+        (1, 0xc2, 1, _) => Some(if vex { "vcmppd" } else { "cmppd" }),
+        (1, 0xc2, 2, _) => Some(if vex { "vcmpss" } else { "cmpss" }),
+        (1, 0xc2, 3, _) => Some(if vex { "vcmpsd" } else { "cmpsd" }),
+        (3, 0x1e, 1, false) if vex => Some("vpcmpud"),
+        (3, 0x1f, 1, false) if vex => Some("vpcmpd"),
+        (3, 0x1e, 1, true) if vex => Some("vpcmpuq"),
+        (3, 0x1f, 1, true) if vex => Some("vpcmpq"),
+        (3, 0x3e, 1, false) if vex => Some("vpcmpub"),
+        (3, 0x3f, 1, false) if vex => Some("vpcmpb"),
+        (3, 0x3e, 1, true) if vex => Some("vpcmpuw"),
+        (3, 0x3f, 1, true) if vex => Some("vpcmpw"),
+        _ => None,
+    }
+}
+
+/// Whether `name` is `plain` with a predicate spelled between its stem and its element suffix.
+fn is_spelling_of(name: &str, plain: &str) -> bool {
+    let stem = plain.find("cmp").map_or(0, |at| at + 3);
+    name.len() >= plain.len() && name.starts_with(&plain[..stem]) && name.ends_with(&plain[stem..])
+}
+
+fn register(id: RegId) -> Option<(Class, u8)> {
+    use X86Reg as R;
+    let id = u32::from(id.0);
+    let within = |first: u32, count: u32| (first..first + count).contains(&id).then(|| (id - first) as u8);
+    if let Some(n) = within(R::X86_REG_ZMM0, 32) {
+        return Some((Class::Zmm, n));
+    }
+    if let Some(n) = within(R::X86_REG_YMM0, 32) {
+        return Some((Class::Ymm, n));
+    }
+    if let Some(n) = within(R::X86_REG_XMM0, 32) {
+        return Some((Class::Xmm, n));
+    }
+    if let Some(n) = within(R::X86_REG_K0, 8) {
+        return Some((Class::K, n));
+    }
+    if let Some(n) = within(R::X86_REG_R8D, 8) {
+        return Some((Class::Gpr, n + 8));
+    }
+    let number = match id {
+        R::X86_REG_EAX => 0,
+        R::X86_REG_ECX => 1,
+        R::X86_REG_EDX => 2,
+        R::X86_REG_EBX => 3,
+        R::X86_REG_ESI => 6,
+        R::X86_REG_EDI => 7,
+        _ => return None,
+    };
+    Some((Class::Gpr, number))
+}
