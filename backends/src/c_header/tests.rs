@@ -37,7 +37,7 @@ fn guards_and_comments_hold_no_odd_characters() {
 /// Compiles `source` from standard input; `None` when the compiler is not installed.
 fn compiles(compiler: &str, language: &str, flags: &[&str], source: &str) -> Option<Result<(), String>> {
     let mut child = Command::new(compiler)
-        .args(["-x", language, "-Wall", "-Wextra", "-Werror", "-pedantic", "-S", "-o", "/dev/null"])
+        .args(["-x", language, "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only"])
         .args(flags)
         .arg("-")
         .stdin(Stdio::piped())
@@ -64,9 +64,7 @@ fn c_and_cpp_callers_compile_without_a_warning() {
              {int} other({int} m);\n{int} other({int} m) {{ return rake_double(m, m, true); }}\n\
              uint32_t third({int} m);\nuint32_t third({int} m) {{ return rake_abs_(m) + rake_rake_abs(); }}\n"
         );
-        for (compiler, language, standard) in
-            [("gcc", "c", "-std=c11"), ("gcc", "c", "-std=gnu17"), ("g++", "c++", "-std=c++17"), ("g++", "c++", "-std=gnu++20")]
-        {
+        for (compiler, language, standard) in [("gcc", "c", "-std=gnu17"), ("g++", "c++", "-std=c++17")] {
             let outcome = compiles(compiler, language, &[march, standard], &caller);
             let Some(outcome) = outcome else { continue };
             outcome.unwrap_or_else(|e| panic!("{compiler} {standard} {profile}: {e}\n{header}"));

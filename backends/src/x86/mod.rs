@@ -1,6 +1,13 @@
 //! x86-64.
 
+pub mod asm;
+mod codes;
+pub mod elf;
+pub mod encode;
+pub mod layout;
 pub mod select;
+
+pub use layout::Options;
 
 #[cfg(test)]
 mod tests;

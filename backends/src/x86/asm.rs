@@ -1,0 +1,144 @@
+//! `--emit-asm`: the same object as GNU assembly in AT&T syntax, where no definition's name can be taken for a register.
+//!
+//! ```text
+//! advance:
+//!     .cfi_startproc
+//!     endbr64
+//!                                     # line 12, region 0
+//!     vfmadd213ps .LC0(%rip), %ymm1, %ymm0
+//!     ret
+//! ```
+
+use super::encode::instruction;
+use super::layout::{FUNCTION_ALIGN, Layout, Options, PADDING, lay_out};
+use iced_x86::{Formatter, GasFormatter, SymbolResolver, SymbolResult};
+use rake_ir::allocated::{Function, Program};
+use rake_ir::diag::Diagnostic;
+use rake_ir::machine::Space;
+use rake_ir::span::Span;
+use std::fmt::Write;
+
+/// Writes a program as assembly text. `line` gives a span's file and line for the comments, where it is known.
+///
+/// # Errors
+/// A profile without x86 encodings, or a fault of an earlier pass.
+pub fn emit(
+    program: &Program,
+    options: &Options<'_>,
+    line: &dyn Fn(Span) -> Option<(String, u32)>,
+) -> Result<String, Diagnostic> {
+    let layout = lay_out(program)?;
+    let stamp = options.stamp(program);
+    let mut out = String::with_capacity(layout.text.len() * 8 + 1024);
+    let _ = writeln!(out, "# {}", one_line(&stamp));
+    out.push_str("\t.text\n");
+    let mut formatter = GasFormatter::with_options(Some(Box::new(Labels)), None);
+    let settings = formatter.options_mut();
+    settings.set_rip_relative_addresses(false);
+    settings.set_space_after_operand_separator(true);
+    settings.set_first_operand_char_index(13);
+    settings.set_small_hex_numbers_in_decimal(true);
+    for function in &program.functions {
+        let exported = (options.exported)(&function.name);
+        emit_function(&mut out, program, &layout, function, exported, &mut formatter, line);
+    }
+    literals(&mut out, &layout);
+    let _ = write!(out, "\t.ident\t\"{}\"\n{NOTES}", one_line(&stamp).replace(['"', '\\'], "?"));
+    Ok(out)
+}
+
+const NOTES: &str = "\t.section .note.GNU-stack,\"\",@progbits
+\t.section .note.gnu.property,\"a\",@note
+\t.p2align 3
+\t.long 4, 16, 5
+\t.string \"GNU\"
+\t.long 0xc0000002, 4, 3, 0
+";
+
+struct Labels;
+
+impl SymbolResolver for Labels {
+    fn symbol(
+        &mut self,
+        _: &iced_x86::Instruction,
+        _: u32,
+        _: Option<u32>,
+        address: u64,
+        _: u32,
+    ) -> Option<SymbolResult<'_>> {
+        Some(SymbolResult::with_string(address, label(address)))
+    }
+}
+
+fn label(offset: u64) -> String {
+    format!(".LC{offset}")
+}
+
+fn emit_function(
+    out: &mut String,
+    program: &Program,
+    layout: &Layout<'_>,
+    function: &Function,
+    exported: bool,
+    formatter: &mut GasFormatter,
+    line: &dyn Fn(Span) -> Option<(String, u32)>,
+) {
+    let Some(space) = Space::of(program.profile) else { return };
+    let name = &function.name;
+    let _ = write!(out, "\n\t.p2align {}, {PADDING:#x}\n\t.globl {name}\n", FUNCTION_ALIGN.trailing_zeros());
+    if !exported {
+        let _ = writeln!(out, "\t.hidden {name}");
+    }
+    let _ = write!(out, "\t.type {name}, @function\n");
+    let params: Vec<String> = function.params.iter().map(|p| format!("{}: {} in {}", p.name, p.ty, p.place)).collect();
+    let _ = writeln!(out, "# {name}({}) -> {} in {}", params.join(", "), function.result_ty, function.result_place);
+    let _ = write!(out, "{name}:\n\t.cfi_startproc\n\tendbr64\n");
+    let mut said = (None, None);
+    for inst in &function.insts {
+        let here = (line(inst.span), inst.region);
+        if here != said {
+            remark(out, &here.0, here.1);
+            said = here;
+        }
+        let address = |l: u32| {
+            let literal = function.literals.get(l as usize).and_then(|l| layout.pool.offset(l));
+            u64::from(literal.unwrap_or(u32::MAX))
+        };
+        if let Some(one) = instruction(inst, space, address) {
+            out.push('\t');
+            formatter.format(&one, out);
+            out.push('\n');
+        }
+    }
+    let _ = write!(out, "\t.cfi_endproc\n\t.size {name}, .-{name}\n");
+}
+
+fn remark(out: &mut String, place: &Option<(String, u32)>, region: Option<u32>) {
+    let place = place.as_ref().map(|(file, line)| format!("{}:{line}", one_line(file)));
+    let region = region.map(|r| format!("region {r}"));
+    let words: Vec<String> = place.into_iter().chain(region).collect();
+    if !words.is_empty() {
+        let _ = writeln!(out, "# {}", words.join(", "));
+    }
+}
+
+fn literals(out: &mut String, layout: &Layout<'_>) {
+    let mut at = 0;
+    for literal in layout.pool.literals() {
+        if at == 0 {
+            let align = layout.pool.align().trailing_zeros();
+            let _ = write!(out, "\n\t.section .rodata,\"a\",@progbits\n\t.p2align {align}\n");
+        }
+        let words = literal.chunks(4).map(|w| {
+            let bytes: Vec<String> = w.iter().rev().map(|b| format!("{b:02x}")).collect();
+            format!("0x{}", bytes.concat())
+        });
+        let _ = writeln!(out, "{}:\n\t.long {}", label(at), words.collect::<Vec<_>>().join(", "));
+        at += literal.len() as u64;
+    }
+}
+
+/// Text that stays inside its comment or string.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}

@@ -1,0 +1,149 @@
+//! Programs of `allocated` that use every row of the x86 table with many registers, operands in memory and immediates.
+
+use rake_ir::allocated::{Function, Program};
+use rake_ir::lane::FuseLevel;
+use rake_ir::machine::abi::{Abi, SYSTEM_V};
+use rake_ir::machine::x86::{ALL, X86};
+use rake_ir::machine::{Class, Inst, LiteralId, MachOp, Operand, PhysReg, View};
+use rake_ir::profile::Profile;
+use rake_ir::selected::Param;
+use rake_ir::span::Span;
+use rake_ir::types::{Elem, Ty};
+
+pub const PROFILES: [Profile; 3] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512];
+
+/// A generator of numbers: the same ones each time.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+pub fn function(name: &str, params: &[Ty], result: Ty, literals: Vec<Vec<u8>>, insts: Vec<Inst<PhysReg>>) -> Function {
+    let places = SYSTEM_V.places(params.iter().copied());
+    let params = params.iter().zip(places).enumerate();
+    Function {
+        name: name.into(),
+        span: Span::default(),
+        params: params
+            .map(|(i, (&ty, place))| Param {
+                name: format!("p{i}").into(),
+                ty,
+                place: place.unwrap(),
+                span: Span::default(),
+            })
+            .collect(),
+        literals,
+        insts,
+        result_ty: result,
+        result_place: SYSTEM_V.result(result),
+    }
+}
+
+pub fn inst(op: X86, dst: Option<PhysReg>, args: &[Operand<PhysReg>], imm: Option<u8>) -> Inst<PhysReg> {
+    let args = args.iter().copied().collect();
+    Inst { op: MachOp::X86(op), dst, args, imm, region: None, span: Span::default() }
+}
+
+pub fn program(profile: Profile, functions: Vec<Function>) -> Program {
+    Program { profile, fuse: FuseLevel::Full, functions }
+}
+
+fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
+    match view.class() {
+        Class::V => PhysReg::v(random.next(profile.info().rack_registers as usize) as u8),
+        Class::K => PhysReg::k(1 + random.next(7) as u8),
+        Class::G => PhysReg::g(SYSTEM_V.word_args[random.next(6)]),
+    }
+}
+
+fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8 {
+    match op {
+        X86::Cmpps if profile == Profile::X86Sse2 => (round % 8) as u8,
+        X86::Cmpps | X86::CmppsK => (round % 32) as u8,
+        X86::PcmpdK | X86::PcmpudK => (round % 8) as u8,
+        X86::Pshufd => random.next(256) as u8,
+        _ => random.next(64) as u8,
+    }
+}
+
+/// One instruction of `op` with random registers; `memory` puts that operand into memory.
+fn sample(random: &mut Random, profile: Profile, op: X86, round: usize, memory: Option<Operand<PhysReg>>, at: usize) -> Inst<PhysReg> {
+    let row = op.info();
+    let dst = row.dst.map(|view| register(random, profile, view));
+    let tied = MachOp::X86(op).tied(profile);
+    let args: Vec<_> = row
+        .slots
+        .iter()
+        .enumerate()
+        .map(|(i, slot)| match memory {
+            Some(operand) if i == at => operand,
+            _ if tied == Some(i) => Operand::Reg(dst.unwrap()),
+            _ => Operand::Reg(register(random, profile, slot.view)),
+        })
+        .collect();
+    inst(op, dst, &args, row.imm.then(|| immediate(random, profile, op, round)))
+}
+
+fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec<Inst<PhysReg>> {
+    let machine = MachOp::X86(op);
+    let mut out = Vec::new();
+    for round in 0..rounds {
+        let must = op.info().slots.iter().any(|s| matches!(s.mem, rake_ir::machine::Mem::Rack | rake_ir::machine::Mem::Element));
+        if !must {
+            out.push(sample(random, profile, op, round, None, 0));
+        }
+        for slot in 0..op.info().slots.len() {
+            if machine.takes_rack_literal(slot, profile) {
+                let literal = Operand::Literal(LiteralId(random.next(3) as u32));
+                out.push(sample(random, profile, op, round, Some(literal), slot));
+            }
+            if machine.takes_broadcast(slot, profile) {
+                let literal = Operand::Broadcast(LiteralId(3 + random.next(3) as u32));
+                out.push(sample(random, profile, op, round, Some(literal), slot));
+            }
+        }
+    }
+    out
+}
+
+fn literals(profile: Profile, seed: u8) -> Vec<Vec<u8>> {
+    let bytes = profile.info().rack_bits as usize / 8;
+    let rack = |k: u8| (0..bytes).map(|i| (i as u8).wrapping_mul(7) ^ k).collect::<Vec<u8>>();
+    let element = |k: u8| vec![k, k ^ 0x55, 0x80, 0x3f];
+    vec![rack(1), rack(seed), rack(seed ^ 0x80), element(1), element(seed), element(seed ^ 0x80)]
+}
+
+/// Every row of the table that the profile has, `rounds` times in each of its shapes. The definitions are named like
+/// registers and operators of assembly languages.
+pub fn every_row(profile: Profile, rounds: usize) -> Program {
+    let mut random = Random(profile as u64 + 1);
+    let words = [Ty::Uniform(Elem::I32); 6];
+    let names = ["rax", "k1", "ymm0", "offset", "rep", "st", "eq", "and", "byte"];
+    let rows: Vec<X86> = ALL
+        .iter()
+        .copied()
+        .filter(|&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut))
+        .collect();
+    let mut functions = Vec::new();
+    for (index, chunk) in rows.chunks(rows.len().div_ceil(names.len() - 1)).enumerate() {
+        let mut insts: Vec<_> = chunk.iter().flat_map(|&op| samples(&mut random, profile, op, rounds)).collect();
+        insts.push(inst(X86::Ret, None, &[], None));
+        let literals = literals(profile, index as u8 * 2);
+        functions.push(function(names[index], &words, Ty::Rack(Elem::F32), literals, insts));
+    }
+    // A word result may come from any rack register, but leaves by `eax` alone and last.
+    for number in (0..profile.info().rack_registers as u8).step_by(5) {
+        let name = format!("word{number}");
+        let out = inst(X86::MovdOut, Some(PhysReg::g(0)), &[Operand::Reg(PhysReg::v(number))], None);
+        let mut insts = vec![inst(X86::MovdIn, Some(PhysReg::v(number)), &[Operand::Reg(PhysReg::g(7))], None), out];
+        insts.extend((profile != Profile::X86Sse2).then(|| inst(X86::Vzeroupper, None, &[], None)));
+        insts.push(inst(X86::Ret, None, &[], None));
+        functions.push(function(&name, &words[..1], Ty::Uniform(Elem::I32), vec![], insts));
+    }
+    debug_assert!(Abi::of(profile).is_some());
+    program(profile, functions)
+}
