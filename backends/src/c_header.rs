@@ -76,8 +76,11 @@ fn declare(out: &mut String, profile: Profile, function: &Prototype<'_>, taken: 
         }
     }
     let mut names = BTreeSet::new();
-    let args: Vec<String> =
-        function.params.iter().map(|(name, ty)| format!("{} {}", c_type(profile, *ty), c_param(name, &mut names))).collect();
+    let args: Vec<String> = function
+        .params
+        .iter()
+        .map(|(name, ty)| format!("{} {}", c_type(profile, *ty), c_param(name, &mut names)))
+        .collect();
     let args = if args.is_empty() { "void".to_owned() } else { args.join(", ") };
     let _ = write!(out, "{} {c_name}({args})", c_type(profile, function.result));
     if c_name != function.name {

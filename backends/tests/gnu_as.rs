@@ -67,7 +67,12 @@ fn contents(bytes: &[u8]) -> (Sections, Symbols, Relocations) {
             for rela in relas {
                 let symbol = symbols.symbol(rela.symbol(endian, false).unwrap()).unwrap();
                 let symbol_name = String::from_utf8_lossy(symbol.name(endian, symbols.strings()).unwrap()).into_owned();
-                assert_eq!(symbol.st_type(), object::elf::STT_SECTION, "against {symbol_name} at {}", rela.r_offset(endian));
+                assert_eq!(
+                    symbol.st_type(),
+                    object::elf::STT_SECTION,
+                    "against {symbol_name} at {}",
+                    rela.r_offset(endian)
+                );
                 let against = section_name(object::SectionIndex(symbol.st_shndx(endian).into()));
                 relocations.push((
                     target.clone(),
@@ -137,7 +142,8 @@ fn objects_link_into_a_shared_object_and_keep_their_properties() {
     let base = std::env::temp_dir().join(format!("rake-link-{}", std::process::id()));
     let (input, output) = (base.with_extension("o"), base.with_extension("so"));
     std::fs::write(&input, object).unwrap();
-    let Ok(run) = Command::new("ld").args(["-shared", "-z", "text", "--fatal-warnings", "-o"]).arg(&output).arg(&input).output()
+    let Ok(run) =
+        Command::new("ld").args(["-shared", "-z", "text", "--fatal-warnings", "-o"]).arg(&output).arg(&input).output()
     else {
         eprintln!("ld is not installed");
         return;
@@ -145,7 +151,8 @@ fn objects_link_into_a_shared_object_and_keep_their_properties() {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let linked = std::fs::read(&output).unwrap();
     let file = ElfFile64::<Endianness>::parse(&*linked).unwrap();
-    let exported: Vec<_> = file.exports().unwrap().iter().map(|e| String::from_utf8_lossy(e.name()).into_owned()).collect();
+    let exported: Vec<_> =
+        file.exports().unwrap().iter().map(|e| String::from_utf8_lossy(e.name()).into_owned()).collect();
     assert_eq!(exported, ["eq", "k1"]);
     std::fs::remove_file(input).unwrap();
     std::fs::remove_file(output).unwrap();

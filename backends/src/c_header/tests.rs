@@ -14,7 +14,12 @@ fn prototypes() -> Vec<Prototype<'static>> {
             result: Ty::Mask(32),
             exported: false,
         },
-        Prototype { name: "abs", params: vec![("u", Ty::Rack(Elem::U32))], result: uniform(Elem::U32), exported: false },
+        Prototype {
+            name: "abs",
+            params: vec![("u", Ty::Rack(Elem::U32))],
+            result: uniform(Elem::U32),
+            exported: false,
+        },
         Prototype { name: "rake_abs", params: vec![], result: uniform(Elem::Bool), exported: false },
         Prototype { name: "sqrt", params: vec![("i", uniform(Elem::I32))], result: uniform(Elem::F32), exported: true },
         Prototype { name: "rax", params: vec![("k1", F), ("ymm0", F)], result: F, exported: false },

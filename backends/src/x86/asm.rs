@@ -11,10 +11,11 @@
 
 use super::encode::instruction;
 use super::layout::{FUNCTION_ALIGN, Layout, Options, PADDING, lay_out};
-use iced_x86::{Formatter, GasFormatter, SymbolResolver, SymbolResult};
+use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
-use rake_ir::machine::Space;
+use rake_ir::machine::x86::X86;
+use rake_ir::machine::{MachOp, Space};
 use rake_ir::span::Span;
 use std::fmt::Write;
 
@@ -34,7 +35,7 @@ pub fn emit(
     out.push_str("\t.text\n");
     let mut formatter = GasFormatter::with_options(Some(Box::new(Labels)), None);
     let settings = formatter.options_mut();
-    settings.set_rip_relative_addresses(false);
+    settings.set_rip_relative_addresses(true);
     settings.set_space_after_operand_separator(true);
     settings.set_first_operand_char_index(13);
     settings.set_small_hex_numbers_in_decimal(true);
@@ -60,13 +61,14 @@ struct Labels;
 impl SymbolResolver for Labels {
     fn symbol(
         &mut self,
-        _: &iced_x86::Instruction,
+        instruction: &iced_x86::Instruction,
         _: u32,
-        _: Option<u32>,
+        operand: Option<u32>,
         address: u64,
         _: u32,
     ) -> Option<SymbolResult<'_>> {
-        Some(SymbolResult::with_string(address, label(address)))
+        let memory = instruction.op_kind(operand?) == OpKind::Memory;
+        memory.then(|| SymbolResult::with_string(address, label(address)))
     }
 }
 
@@ -105,6 +107,9 @@ fn emit_function(
             u64::from(literal.unwrap_or(u32::MAX))
         };
         if let Some(one) = instruction(inst, space, address) {
+            // GNU `as` has no spelling for the always false and always true predicates of integer comparisons.
+            let integers = matches!(inst.op, MachOp::X86(X86::PcmpdK | X86::PcmpudK));
+            formatter.options_mut().set_use_pseudo_ops(!integers);
             out.push('\t');
             formatter.format(&one, out);
             out.push('\n');

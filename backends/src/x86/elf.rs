@@ -20,9 +20,8 @@ use rake_ir::diag::{Code, Diagnostic};
 /// A profile without x86 encodings, or a fault of an earlier pass.
 pub fn emit(program: &Program, options: &Options<'_>) -> Result<Vec<u8>, Diagnostic> {
     let layout = lay_out(program)?;
-    write(&layout, options, &options.stamp(program)).map_err(|e| {
-        Diagnostic::spanless(Code::Internal, format!("cannot write the object: {e}"))
-    })
+    write(&layout, options, &options.stamp(program))
+        .map_err(|e| Diagnostic::spanless(Code::Internal, format!("cannot write the object: {e}")))
 }
 
 fn write(layout: &Layout<'_>, options: &Options<'_>, stamp: &str) -> object::write::Result<Vec<u8>> {

@@ -44,8 +44,7 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
     let mut at = encoder.encode(&landing, 0).map_err(|e| fault(function, &e))?;
     let mut holes: Vec<usize> = Vec::new();
     for inst in &function.insts {
-        let one = instruction(inst, space, |_| at as u64)
-            .ok_or_else(|| unsupported(function, inst))?;
+        let one = instruction(inst, space, |_| at as u64).ok_or_else(|| unsupported(function, inst))?;
         let len = encoder.encode(&one, at as u64).map_err(|e| fault(function, &e))?;
         if let Some(literal) = inst.args.iter().find_map(|a| a.literal()) {
             let displacement = encoder.get_constant_offsets().displacement_offset();

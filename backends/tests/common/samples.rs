@@ -71,7 +71,14 @@ fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8
 }
 
 /// One instruction of `op` with random registers; `memory` puts that operand into memory.
-fn sample(random: &mut Random, profile: Profile, op: X86, round: usize, memory: Option<Operand<PhysReg>>, at: usize) -> Inst<PhysReg> {
+fn sample(
+    random: &mut Random,
+    profile: Profile,
+    op: X86,
+    round: usize,
+    memory: Option<Operand<PhysReg>>,
+    at: usize,
+) -> Inst<PhysReg> {
     let row = op.info();
     let dst = row.dst.map(|view| register(random, profile, view));
     let tied = MachOp::X86(op).tied(profile);
@@ -92,7 +99,11 @@ fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec
     let machine = MachOp::X86(op);
     let mut out = Vec::new();
     for round in 0..rounds {
-        let must = op.info().slots.iter().any(|s| matches!(s.mem, rake_ir::machine::Mem::Rack | rake_ir::machine::Mem::Element));
+        let must = op
+            .info()
+            .slots
+            .iter()
+            .any(|s| matches!(s.mem, rake_ir::machine::Mem::Rack | rake_ir::machine::Mem::Element));
         if !must {
             out.push(sample(random, profile, op, round, None, 0));
         }
