@@ -326,6 +326,17 @@ codes! {
          definition; a profile with more registers may accept it.";
 
     // 08xx: verification
+    ObjectMalformed = "R0801", "an object that this compiler does not write",
+        "The verifier reads the finished object back. Its headers, sections, symbols or relocations are not as this \
+         compiler writes them, so nothing can be said of its code.";
+    ObjectDiffers = "R0802", "the object differs from the allocated program",
+        "Decoded by a decoder other than the encoder that wrote it, the object's code, relocations, literals or symbols \
+         are not those of the allocated program. This is a fault of the compiler, or the object was changed.";
+    ObligationBroken = "R0803", "an obligation of vector code is broken",
+        "The object's bytes alone show something that vector code promises not to do: an instruction outside the profile's \
+         list, a call, a branch, stack or general-register work, part of a rack, a memory access other than a constant \
+         load, a cross-lane instruction or fused multiply-add that was not selected, or a torn region. The message names \
+         the obligation.";
 }
 
 #[cfg(test)]

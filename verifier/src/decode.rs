@@ -1,8 +1,8 @@
 //! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
 
 use crate::encoding::{Fields, Space};
-use capstone::arch::BuildsCapstone;
 use capstone::arch::x86::{ArchMode, X86OperandType, X86Reg};
+use capstone::arch::{BuildsCapstone, DetailsArchInsn};
 use capstone::{Capstone, RegId};
 use smol_str::SmolStr;
 
@@ -82,11 +82,28 @@ impl Instruction {
     }
 }
 
+/// What kind of instruction was refused already while decoding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Refusal {
+    /// A call or system call.
+    Call,
+    /// A jump.
+    Branch,
+    /// The stack pointer or the frame pointer is used.
+    Stack,
+    /// A memory operand that is not RIP-relative.
+    Memory,
+    /// Anything else.
+    Other,
+}
+
 /// Why bytes are not an instruction that vector code may hold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Undecodable {
     /// Offset from the start of the bytes.
     pub offset: u32,
+    /// The kind.
+    pub refusal: Refusal,
     /// Why.
     pub reason: String,
 }
@@ -111,14 +128,44 @@ impl Decoder {
     pub fn decode(&self, code: &[u8]) -> Result<Vec<Instruction>, Undecodable> {
         let mut out = Vec::with_capacity(code.len() / 5 + 1);
         let mut end = 0;
-        let fail = |offset: usize, reason: String| Undecodable { offset: offset as u32, reason };
+        let fail =
+            |offset: usize, reason: String| Undecodable { offset: offset as u32, refusal: Refusal::Other, reason };
         let mut found = self.0.disasm_iter(code, 0).map_err(|e| fail(0, e.to_string()))?;
         while let Some(decoded) = found.next() {
-            let one = self.convert(&decoded, end as u32).map_err(|reason| fail(end, reason))?;
+            let one = self.convert(&decoded, end as u32).map_err(|reason| {
+                let refusal = self.refusal(&decoded);
+                Undecodable { refusal, ..fail(end, reason) }
+            })?;
             end += one.len as usize;
             out.push(one);
         }
         if end == code.len() { Ok(out) } else { Err(fail(end, "no instruction of x86-64 starts here".into())) }
+    }
+
+    /// What a refused instruction is.
+    fn refusal(&self, decoded: &capstone::Insn<'_>) -> Refusal {
+        let name = decoded.mnemonic().unwrap_or("");
+        if name.contains("call") || name.starts_with("sys") || name.starts_with("int") {
+            return Refusal::Call;
+        }
+        if name.starts_with('j') || name.starts_with("loop") || name.starts_with("xbegin") {
+            return Refusal::Branch;
+        }
+        let Ok(detail) = self.0.insn_detail(decoded) else { return Refusal::Other };
+        let arch = detail.arch_detail();
+        let operands = arch.x86().map(|x86| x86.operands().collect::<Vec<_>>()).unwrap_or_default();
+        let implicit = detail.regs_read().iter().chain(detail.regs_write()).any(|&r| is_stack(r));
+        let explicit = operands.iter().any(|o| match o.op_type {
+            X86OperandType::Reg(r) => is_stack(r),
+            X86OperandType::Mem(m) => is_stack(m.base()) || is_stack(m.index()),
+            _ => false,
+        });
+        let memory = operands.iter().any(|o| matches!(o.op_type, X86OperandType::Mem(_)));
+        match (implicit || explicit, memory) {
+            (true, _) => Refusal::Stack,
+            (false, true) => Refusal::Memory,
+            _ => Refusal::Other,
+        }
     }
 
     fn convert(&self, decoded: &capstone::Insn<'_>, offset: u32) -> Result<Instruction, String> {
@@ -147,7 +194,8 @@ impl Decoder {
         let detail = self.0.insn_detail(decoded).map_err(|e| e.to_string())?;
         let arch = detail.arch_detail();
         let x86 = arch.x86().ok_or("no x86 detail")?;
-        if x86.prefix()[0] & 0xfe == 0xf0 && x86.prefix()[0] != 0xf2 && fields.pp != 2 || x86.prefix()[1] != 0 {
+        let [lock, segment, _, address] = *x86.prefix();
+        if lock == 0xf0 || segment != 0 || address != 0 {
             return Err(format!("`{name}` has a prefix that vector code does not use"));
         }
         let mut mask_register = None;
@@ -166,7 +214,9 @@ impl Decoder {
                     Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
                 }
                 X86OperandType::Mem(memory) => {
-                    if u32::from(memory.base().0) != X86Reg::X86_REG_RIP || memory.index().0 != 0 || memory.segment().0 != 0
+                    if u32::from(memory.base().0) != X86Reg::X86_REG_RIP
+                        || memory.index().0 != 0
+                        || memory.segment().0 != 0
                     {
                         return Err(format!("`{name}` has a memory operand that is not RIP-relative"));
                     }
@@ -270,4 +320,18 @@ fn register(id: RegId) -> Option<(Class, u8)> {
         _ => return None,
     };
     Some((Class::Gpr, number))
+}
+
+fn is_stack(id: RegId) -> bool {
+    use X86Reg as R;
+    matches!(
+        u32::from(id.0),
+        R::X86_REG_RSP
+            | R::X86_REG_ESP
+            | R::X86_REG_SP
+            | R::X86_REG_SPL
+            | R::X86_REG_RBP
+            | R::X86_REG_EBP
+            | R::X86_REG_BP
+    )
 }

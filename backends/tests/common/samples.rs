@@ -158,3 +158,24 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
     debug_assert!(Abi::of(profile).is_some());
     program(profile, functions)
 }
+
+/// As [`every_row`], but one program for each row.
+pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
+    let all = every_row(profile, 1);
+    let mut programs: Vec<Program> = ALL
+        .iter()
+        .filter(|&&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut))
+        .map(|&op| {
+            let mut random = Random(op as u64 + 7);
+            let mut insts = samples(&mut random, profile, op, rounds);
+            insts.push(inst(X86::Ret, None, &[], None));
+            let reads = insts.iter().any(|i| i.args.iter().any(|a| a.literal().is_some()));
+            let literals = if reads { literals(profile, op as u8 * 2) } else { vec![] };
+            let words = [Ty::Uniform(Elem::I32); 6];
+            program(profile, vec![function("f", &words, Ty::Rack(Elem::F32), literals, insts)])
+        })
+        .collect();
+    programs
+        .extend(all.functions.into_iter().filter(|f| f.name.starts_with("word")).map(|f| program(profile, vec![f])));
+    programs
+}

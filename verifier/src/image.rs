@@ -1,0 +1,251 @@
+//! The parts of a relocatable object that verification is about, read strictly: what this compiler never writes is refused.
+
+use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE};
+use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
+use object::{Endianness, SectionIndex};
+use rake_ir::allocated::Program;
+use std::collections::BTreeSet;
+
+type Header = elf::FileHeader64<Endianness>;
+const LE: Endianness = Endianness::Little;
+
+/// A function symbol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Symbol<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its first byte in `.text`.
+    pub start: u32,
+    /// Its length.
+    pub len: u32,
+    /// Whether other shared objects see it.
+    pub exported: bool,
+}
+
+/// A PC-relative 32-bit relocation of `.text`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Relocation {
+    /// Offset in `.text`.
+    pub at: u32,
+    /// What is added to the start of `.rodata`.
+    pub addend: i64,
+}
+
+/// A read object.
+#[derive(Clone, Debug)]
+pub struct Image<'a> {
+    /// The code.
+    pub text: &'a [u8],
+    /// The literals.
+    pub rodata: &'a [u8],
+    /// The alignment of `.rodata`.
+    pub rodata_align: u64,
+    /// The functions by address.
+    pub functions: Vec<Symbol<'a>>,
+    /// The relocations of `.text` by address.
+    pub relocations: Vec<Relocation>,
+}
+
+/// The sections that an object may have; `true` for those that may be loaded.
+const SECTIONS: &[(&str, bool)] = &[
+    (".text", true),
+    (".rodata", true),
+    (".eh_frame", true),
+    (".note.gnu.property", true),
+    (".comment", false),
+    (".note.GNU-stack", false),
+    (".symtab", false),
+    (".strtab", false),
+    (".shstrtab", false),
+    (".rela.text", false),
+    (".rela.eh_frame", false),
+    (".debug_line", false),
+    (".debug_info", false),
+    (".debug_abbrev", false),
+    (".debug_line_str", false),
+    (".rela.debug_line", false),
+    (".rela.debug_info", false),
+];
+
+fn bad(error: object::read::Error) -> String {
+    error.to_string()
+}
+
+impl<'a> Image<'a> {
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// What makes it an object that this compiler does not write.
+    pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, String> {
+        let header = Header::parse(bytes).map_err(bad)?;
+        let endian = header.endian().map_err(bad)?;
+        let (kind, machine) = (header.e_type(endian), header.e_machine(endian));
+        if endian != LE || kind != elf::ET_REL || machine != elf::EM_X86_64 {
+            return Err("not a relocatable x86-64 object".into());
+        }
+        let sections = header.sections(LE, bytes).map_err(bad)?;
+        let mut out = Image { text: &[], rodata: &[], rodata_align: 1, functions: vec![], relocations: vec![] };
+        let mut seen = vec![];
+        let (mut text, mut rodata) = (None, None);
+        for (index, section) in sections.enumerate().skip(1) {
+            let name = name_of(&sections, index)?;
+            let row = SECTIONS.iter().find(|row| row.0 == name);
+            let row = row.ok_or_else(|| format!("a section `{name}`"))?;
+            if seen.contains(&row.0) {
+                return Err(format!("two sections `{name}`"));
+            }
+            seen.push(row.0);
+            let flags = section.sh_flags(LE) & u64::from(SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR);
+            let code = if name == ".text" { u64::from(SHF_EXECINSTR) } else { 0 };
+            let expected = if row.1 { u64::from(SHF_ALLOC) | code } else { 0 };
+            if flags != expected {
+                return Err(format!("section `{name}` has the access flags {flags:#x}"));
+            }
+            match name {
+                ".text" => {
+                    text = Some(index);
+                    out.text = section.data(LE, bytes).map_err(bad)?;
+                    if section.sh_addralign(LE) < 16 {
+                        return Err("`.text` is not aligned to its functions".into());
+                    }
+                }
+                ".rodata" => {
+                    rodata = Some(index);
+                    out.rodata = section.data(LE, bytes).map_err(bad)?;
+                    out.rodata_align = section.sh_addralign(LE);
+                }
+                _ => {}
+            }
+        }
+        let text = text.ok_or("no section `.text`")?;
+        out.read_symbols(bytes, &sections, text, rodata)?;
+        Ok(out)
+    }
+
+    fn read_symbols(
+        &mut self,
+        bytes: &'a [u8],
+        sections: &SectionTable<'a, Header>,
+        text: SectionIndex,
+        rodata: Option<SectionIndex>,
+    ) -> Result<(), String> {
+        let symbols = sections.symbols(LE, bytes, elf::SHT_SYMTAB).map_err(bad)?;
+        for symbol in symbols.iter().skip(1) {
+            let name = symbol.name(LE, symbols.strings()).map_err(bad)?;
+            let name = std::str::from_utf8(name).map_err(|_| "a symbol that is not UTF-8")?;
+            if symbol.st_type() == elf::STT_SECTION && symbol.st_value(LE) == 0 {
+                continue;
+            }
+            let function = symbol.st_type() == elf::STT_FUNC && symbol.st_bind() == elf::STB_GLOBAL;
+            if !function || usize::from(symbol.st_shndx(LE)) != text.0 {
+                return Err(format!("the symbol `{name}` is not a global function of `.text`"));
+            }
+            let exported = match symbol.st_other() {
+                elf::STV_DEFAULT => true,
+                elf::STV_HIDDEN => false,
+                other => return Err(format!("the symbol `{name}` has the visibility {other}")),
+            };
+            let small = |n: u64| u32::try_from(n).map_err(|_| format!("the symbol `{name}` lies outside `.text`"));
+            let (start, len) = (small(symbol.st_value(LE))?, small(symbol.st_size(LE))?);
+            self.functions.push(Symbol { name, start, len, exported });
+        }
+        self.functions.sort_by_key(|f| (f.start, f.len));
+        for (index, section) in sections.enumerate().skip(1) {
+            if section.sh_type(LE) == elf::SHT_REL {
+                return Err("relocations without addends".into());
+            }
+            let Some((relas, link)) = section.rela(LE, bytes).map_err(bad)? else { continue };
+            let target = section.info_link(LE);
+            let expected = format!(".rela{}", name_of(sections, target)?);
+            if name_of(sections, index)? != expected || link != symbols.section() {
+                return Err("a relocation section that does not say what it is for".into());
+            }
+            if target != text {
+                continue;
+            }
+            for rela in relas {
+                self.relocations.push(relocation(rela, &symbols, rodata)?);
+            }
+        }
+        self.relocations.sort();
+        Ok(())
+    }
+
+    /// Whether `.rodata` holds each literal of a program once, whole racks before elements, and nothing else.
+    pub fn holds_literals(&self, program: &Program) -> bool {
+        let rack = program.profile.info().rack_bits as usize / 8;
+        let all = program.functions.iter().flat_map(|f| &f.literals);
+        let (racks, elements): (BTreeSet<&[u8]>, BTreeSet<&[u8]>) = (
+            all.clone().map(Vec::as_slice).filter(|l| l.len() == rack).collect(),
+            all.map(Vec::as_slice).filter(|l| l.len() != rack).collect(),
+        );
+        if rack == 0 || self.rodata.len() != racks.len() * rack + elements.len() * 4 {
+            return false;
+        }
+        let (front, back) = self.rodata.split_at(racks.len() * rack);
+        let found_racks: BTreeSet<&[u8]> = front.chunks(rack).collect();
+        let found_elements: BTreeSet<&[u8]> = back.chunks(4).collect();
+        found_racks == racks && found_elements == elements
+    }
+
+    /// The relocations in a range of `.text`.
+    pub fn relocations_in(&self, start: u32, end: u32) -> &[Relocation] {
+        let first = self.relocations.partition_point(|r| r.at < start);
+        let last = self.relocations.partition_point(|r| r.at < end);
+        self.relocations.get(first..last).unwrap_or(&[])
+    }
+
+    /// Checks that functions are aligned and apart, and that only padding and functions are in `.text`.
+    ///
+    /// # Errors
+    /// What else is there.
+    pub fn check_text(&self) -> Result<(), String> {
+        let mut end = 0usize;
+        for function in &self.functions {
+            let (start, len, name) = (function.start as usize, function.len as usize, function.name);
+            if start < end || start % 16 != 0 || len == 0 {
+                return Err(format!("`{name}` overlaps another function or is not aligned"));
+            }
+            let padding = self.text.get(end..start).ok_or_else(|| format!("`{name}` lies outside `.text`"))?;
+            if padding.len() >= 16 || padding.iter().any(|&b| b != 0xcc) {
+                return Err(format!("something other than padding stands before `{name}`"));
+            }
+            end = start + len;
+        }
+        if end != self.text.len() {
+            return Err("`.text` does not end with its last function".into());
+        }
+        let outside = |r: &&Relocation| {
+            let before = self.functions.partition_point(|f| f.start <= r.at);
+            !before.checked_sub(1).is_some_and(|i| r.at < self.functions[i].start + self.functions[i].len)
+        };
+        match self.relocations.iter().find(outside) {
+            Some(r) => Err(format!("a relocation at {:#x} belongs to no function", r.at)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn name_of<'a>(sections: &SectionTable<'a, Header>, index: SectionIndex) -> Result<&'a str, String> {
+    let name = sections.section(index).and_then(|s| sections.section_name(LE, s)).map_err(bad)?;
+    std::str::from_utf8(name).map_err(|_| "a section's name is not UTF-8".into())
+}
+
+fn relocation(
+    rela: &elf::Rela64<Endianness>,
+    symbols: &object::read::elf::SymbolTable<'_, Header>,
+    rodata: Option<SectionIndex>,
+) -> Result<Relocation, String> {
+    let offset = rela.r_offset(LE);
+    if rela.r_type(LE, false) != elf::R_X86_64_PC32 {
+        return Err(format!("the relocation at {offset:#x} is not R_X86_64_PC32"));
+    }
+    let index = rela.symbol(LE, false).ok_or("a relocation without a symbol")?;
+    let symbol = symbols.symbol(index).map_err(bad)?;
+    let section = symbol.st_type() == elf::STT_SECTION && symbol.st_value(LE) == 0;
+    if !section || Some(SectionIndex(symbol.st_shndx(LE).into())) != rodata {
+        return Err(format!("the relocation at {offset:#x} is not against `.rodata`"));
+    }
+    let at = u32::try_from(offset).map_err(|_| "a relocation outside `.text`")?;
+    Ok(Relocation { at, addend: rela.r_addend(LE) })
+}

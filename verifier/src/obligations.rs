@@ -1,0 +1,303 @@
+//! Obligations: what the bytes of a vector function may hold, whatever the allocated program says.
+
+use crate::decode::{Class, Instruction, Operand, Refusal};
+use crate::facts::{FunctionFacts, RegionFacts};
+use crate::image::{Image, Symbol};
+use crate::shapes::{FmaSign, Shapes, is_cross_lane, is_neutral, rack_class, region_name};
+use rake_ir::machine::abi::{Abi, SYSTEM_V};
+use rake_ir::machine::{Class as File, Space};
+use rake_ir::types::Ty;
+use smol_str::SmolStr;
+use std::collections::BTreeMap;
+
+/// What is promised of vector code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[allow(missing_docs)]
+pub enum Obligation {
+    ProfileInstructions,
+    NoEstimates,
+    NoCalls,
+    NoBranches,
+    NoStack,
+    BoundaryRegisters,
+    WholeRacks,
+    AllowedRegisters,
+    ConstantLoads,
+    CrossLane,
+    MultiplyAdds,
+    Regions,
+    UpperHalves,
+    Landing,
+    Ending,
+}
+
+impl Obligation {
+    /// The promise in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Obligation::ProfileInstructions => "only the profile's instructions",
+            Obligation::NoEstimates => "no estimate instructions",
+            Obligation::NoCalls => "no calls",
+            Obligation::NoBranches => "no branches",
+            Obligation::NoStack => "no stack",
+            Obligation::BoundaryRegisters => "general registers only where scalars cross the boundary",
+            Obligation::WholeRacks => "every rack in one whole register",
+            Obligation::AllowedRegisters => "only registers that a function may use",
+            Obligation::ConstantLoads => "memory operands only as constant loads",
+            Obligation::CrossLane => "cross-lane instructions only where they were selected",
+            Obligation::MultiplyAdds => "exactly the selected fused multiply-adds",
+            Obligation::Regions => "regions are contiguous",
+            Obligation::UpperHalves => "`vzeroupper` before returning no rack, and only then",
+            Obligation::Landing => "`endbr64` first and only there",
+            Obligation::Ending => "`ret` last and only there",
+        }
+    }
+
+    /// The promise that an instruction breaks which was refused while decoding.
+    pub fn of_refusal(refusal: Refusal) -> Obligation {
+        match refusal {
+            Refusal::Call => Obligation::NoCalls,
+            Refusal::Branch => Obligation::NoBranches,
+            Refusal::Stack => Obligation::NoStack,
+            Refusal::Memory => Obligation::ConstantLoads,
+            Refusal::Other => Obligation::ProfileInstructions,
+        }
+    }
+}
+
+/// A memory operand and where it leads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Load {
+    /// Which instruction.
+    pub index: usize,
+    /// Bytes read.
+    pub size: u8,
+    /// Offset in `.rodata`; `None` when no relocation leads there, or outside.
+    pub literal: Option<u32>,
+}
+
+/// Every memory operand of a function.
+pub fn loads(image: &Image<'_>, symbol: &Symbol<'_>, insts: &[Instruction]) -> Vec<Load> {
+    let mut out = Vec::new();
+    for (index, inst) in insts.iter().enumerate() {
+        for operand in inst.operands() {
+            let &Operand::Memory { size, displacement } = operand else { continue };
+            let literal = inst.displacement_at.and_then(|at| {
+                let at = inst.offset + u32::from(at);
+                let place = symbol.start + at;
+                let [relocation] = image.relocations_in(place, place + 4) else { return None };
+                let start = relocation.addend.checked_add(i64::from(inst.end() - at))?;
+                let start = u32::try_from(start).ok()?;
+                let inside = image.rodata.len() >= start as usize + usize::from(size);
+                (relocation.at == place && displacement == 0 && inside).then_some(start)
+            });
+            out.push(Load { index, size, literal });
+        }
+    }
+    let strays = image.relocations_in(symbol.start, symbol.start + symbol.len).len();
+    if strays != out.len() {
+        out.push(Load { index: insts.len().saturating_sub(1), size: 0, literal: None });
+    }
+    out
+}
+
+/// Says of each broken obligation where and what.
+pub type Say<'a> = dyn FnMut(u32, Obligation, String) + 'a;
+
+/// Checks all obligations of one function.
+pub fn check(
+    shapes: &Shapes,
+    loads: &[Load],
+    rodata_align: u64,
+    facts: &FunctionFacts,
+    insts: &[Instruction],
+    say: &mut Say<'_>,
+) {
+    for inst in insts {
+        check_instruction(shapes, inst, say);
+    }
+    check_loads(loads, rodata_align, insts, say);
+    check_boundary(facts, insts, say);
+    check_ends(shapes.space(), facts, insts, say);
+    check_counts(facts, insts, say);
+    check_regions(&facts.regions, insts, say);
+}
+
+fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
+    let name = inst.mnemonic.as_str();
+    if name == "endbr64" {
+        return;
+    }
+    let forms = shapes.named(name);
+    if forms.is_empty() {
+        let plain = name.strip_prefix('v').unwrap_or(name);
+        let estimate = plain.starts_with("rcp") || plain.starts_with("rsqrt");
+        let obligation = if estimate { Obligation::NoEstimates } else { Obligation::ProfileInstructions };
+        return say(inst.offset, obligation, format!("`{name}` is not in the list of {}", shapes.profile));
+    }
+    let registers =
+        || inst.operands().iter().filter_map(|o| if let Operand::Register(c, n) = o { Some((*c, *n)) } else { None });
+    if inst.mask.is_some_and(|(k, _)| k == 0) || registers().any(|r| r == (Class::K, 0)) {
+        say(inst.offset, Obligation::AllowedRegisters, format!("`{name}` uses k0"));
+    }
+    if !forms.iter().any(|form| form.fits(inst, shapes.space())) {
+        let rack = rack_class(shapes.space());
+        let part = registers().any(|(c, _)| c.length().is_some() && c != rack);
+        let obligation = if part { Obligation::WholeRacks } else { Obligation::ProfileInstructions };
+        say(inst.offset, obligation, format!("`{name}` in a form that {} code does not have", shapes.profile));
+    }
+}
+
+fn check_loads(loads: &[Load], rodata_align: u64, insts: &[Instruction], say: &mut Say<'_>) {
+    for load in loads {
+        let at = insts.get(load.index).map_or(0, |i| i.offset);
+        let mut bad = |text: &str| say(at, Obligation::ConstantLoads, text.into());
+        match load.literal {
+            _ if load.size == 0 => bad("relocations and memory operands do not match"),
+            None => bad("a memory operand does not lead to a literal"),
+            Some(start) if !start.is_multiple_of(load.size.into()) => bad("a literal is not aligned"),
+            Some(_) if !rodata_align.is_multiple_of(load.size.into()) => {
+                bad("`.rodata` is less aligned than a literal")
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
+    let places = SYSTEM_V.places(facts.params.iter().copied());
+    let readable: Vec<u8> = places.iter().flatten().filter(|r| r.class == File::G).map(|r| r.number).collect();
+    let word_result = Abi::class_of(facts.result) == File::G;
+    for (index, inst) in insts.iter().enumerate() {
+        for (position, operand) in inst.operands().iter().enumerate() {
+            let &Operand::Register(Class::Gpr, number) = operand else { continue };
+            let leaving = insts[index + 1..].iter().all(|i| matches!(i.mnemonic.as_str(), "vzeroupper" | "ret"));
+            let fits = match position {
+                0 => word_result && number == SYSTEM_V.word_result && leaving,
+                _ => readable.contains(&number),
+            };
+            if !fits {
+                let text = format!("`{}` uses general register {number}", inst.mnemonic);
+                say(inst.offset, Obligation::BoundaryRegisters, text);
+            }
+        }
+    }
+}
+
+fn check_ends(space: Space, facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
+    let is = |inst: &Instruction, name: &str| inst.mnemonic == name;
+    let last = insts.len().saturating_sub(1);
+    for (index, inst) in insts.iter().enumerate() {
+        if is(inst, "endbr64") != (index == 0) {
+            say(inst.offset, Obligation::Landing, "`endbr64` is missing or in the middle".into());
+        }
+        if is(inst, "ret") != (index == last) {
+            say(inst.offset, Obligation::Ending, "`ret` is missing or in the middle".into());
+        }
+    }
+    let due = space != Space::Sse && matches!(facts.result, Ty::Uniform(_));
+    let zeroed: Vec<usize> = (0..insts.len()).filter(|&i| is(&insts[i], "vzeroupper")).collect();
+    let only_words_after = |at: usize| {
+        insts[at + 1..]
+            .iter()
+            .all(|i| is(i, "ret") || i.operands().iter().any(|o| matches!(o, Operand::Register(Class::Gpr, _))))
+    };
+    let right = match zeroed[..] {
+        [] => !due,
+        [at] => due && only_words_after(at),
+        _ => false,
+    };
+    if !right {
+        let at = zeroed.first().map_or(last, |&i| i);
+        say(
+            insts.get(at).map_or(0, |i| i.offset),
+            Obligation::UpperHalves,
+            "`vzeroupper` is missing or misplaced".into(),
+        );
+    }
+}
+
+fn check_counts(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
+    let mut fused = [0u32; 4];
+    let mut crossing: BTreeMap<&str, u32> = BTreeMap::new();
+    for inst in insts {
+        if let Some(sign) = FmaSign::of(&inst.mnemonic) {
+            fused[sign as usize] += 1;
+        }
+        if is_cross_lane(&inst.mnemonic) && !is_neutral(inst) {
+            *crossing.entry(&inst.mnemonic).or_default() += 1;
+        }
+    }
+    if fused != facts.multiply_adds {
+        let text = format!("{fused:?} found (by sign), {:?} selected", facts.multiply_adds);
+        say(0, Obligation::MultiplyAdds, text);
+    }
+    if !crossing.iter().map(|(n, c)| (*n, *c)).eq(facts.cross_lane.iter().map(|(n, c)| (n.as_str(), *c))) {
+        say(0, Obligation::CrossLane, format!("{crossing:?} found, {:?} selected", facts.cross_lane));
+    }
+}
+
+/// Finds each region as one run of the function's instructions, copies and constants apart, without overlap.
+fn check_regions(regions: &[RegionFacts], insts: &[Instruction], say: &mut Say<'_>) {
+    if regions.is_empty() {
+        return;
+    }
+    let run: Vec<(u32, SmolStr)> =
+        insts.iter().filter(|i| !is_neutral(i)).map(|i| (i.offset, region_name(&i.mnemonic))).collect();
+    let mut from = 0;
+    let mut taken = vec![false; run.len()];
+    for region in regions {
+        let wanted: usize = region.operations.values().map(|&n| n as usize).sum();
+        if wanted == 0 {
+            continue;
+        }
+        let found = find(region, wanted, &run, &taken, from).or_else(|| find(region, wanted, &run, &taken, 0));
+        match found {
+            Some(at) => {
+                taken[at..at + wanted].fill(true);
+                from = at + wanted;
+            }
+            None => {
+                let at = run.get(from).map_or(0, |r| r.0);
+                say(at, Obligation::Regions, format!("no contiguous run of {:?}", region.operations));
+            }
+        }
+    }
+}
+
+/// The first run from `from` on that holds exactly the region's operations and nothing taken.
+fn find(region: &RegionFacts, wanted: usize, run: &[(u32, SmolStr)], taken: &[bool], from: usize) -> Option<usize> {
+    let mut missing: BTreeMap<&str, i64> = region.operations.iter().map(|(n, &c)| (n.as_str(), i64::from(c))).collect();
+    let mut open = missing.len();
+    // Counts in a window whose start trails its end by `wanted`; `open` names differ from what is wanted.
+    let mut shift = |name: &'_ str, by: i64| -> usize {
+        match region.operations.get_key_value(name) {
+            Some((name, _)) => {
+                let count = missing.entry(name.as_str()).or_default();
+                let before = *count == 0;
+                *count -= by;
+                match (before, *count == 0) {
+                    (true, false) => open += 1,
+                    (false, true) => open -= 1,
+                    _ => {}
+                }
+            }
+            None => {}
+        }
+        open
+    };
+    let mut blocked = 0usize;
+    let foreign = |i: usize| taken[i] || !region.operations.contains_key(&run[i].1);
+    for end in from..run.len() {
+        blocked += usize::from(foreign(end));
+        let mut left = shift(&run[end].1, 1);
+        if end >= from + wanted {
+            blocked -= usize::from(foreign(end - wanted));
+            left = shift(&run[end - wanted].1, -1);
+        }
+        if end + 1 >= from + wanted && blocked == 0 && left == 0 {
+            return Some(end + 1 - wanted);
+        }
+    }
+    None
+}

@@ -1,0 +1,234 @@
+//! The profile's instruction list: which mnemonics, with which register classes, and what each kind is for.
+
+use crate::decode::{Class, Instruction, Operand};
+use rake_ir::machine::x86::{ALL, X86};
+use rake_ir::machine::{Mem, Space, View};
+use rake_ir::profile::Profile;
+use smol_str::SmolStr;
+use std::collections::HashMap;
+
+/// One accepted form of an instruction.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Register class of each operand, the destination first, an immediate or opmask apart.
+    pub classes: Vec<Class>,
+    /// The operand that must or may be in memory.
+    memory: Vec<Mem>,
+    opmask: bool,
+    zeroing: bool,
+    imm: Option<Option<u8>>,
+}
+
+/// The forms of a profile, by mnemonic.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    /// The profile.
+    pub profile: Profile,
+    space: Space,
+    by_mnemonic: HashMap<&'static str, Vec<Shape>>,
+}
+
+/// The register class of a rack.
+pub fn rack_class(space: Space) -> Class {
+    match space {
+        Space::Sse => Class::Xmm,
+        Space::Vex => Class::Ymm,
+        Space::Evex => Class::Zmm,
+    }
+}
+
+/// The register class that a view names.
+pub fn class_of(view: View, space: Space) -> Class {
+    match view {
+        View::Rack => rack_class(space),
+        View::Low => Class::Xmm,
+        View::Mask => Class::K,
+        View::Word => Class::Gpr,
+    }
+}
+
+/// How a row that names its destination as its only input stands in the bytes: how many more times the destination is
+/// named, and the immediate that goes with it.
+pub fn implied(op: X86, space: Space) -> (usize, Option<u8>) {
+    match (op, space) {
+        (X86::Zero | X86::Ones, Space::Sse) => (1, None),
+        (X86::Ones, Space::Evex) => (2, Some(0xff)),
+        (X86::Zero | X86::Ones | X86::Kzero | X86::Kones, _) => (2, None),
+        (X86::Splatps, _) => (1, Some(0)),
+        _ => (0, None),
+    }
+}
+
+impl Shapes {
+    /// The forms of an x86 profile.
+    pub fn of(profile: Profile) -> Option<Shapes> {
+        let space = Space::of(profile)?;
+        let mut by_mnemonic: HashMap<&'static str, Vec<Shape>> = HashMap::new();
+        for &op in ALL {
+            if let Some(mnemonic) = op.info().mnemonics[space as usize] {
+                by_mnemonic.entry(mnemonic).or_default().push(Shape::of(op, space));
+            }
+        }
+        Some(Shapes { profile, space, by_mnemonic })
+    }
+
+    /// The forms that a mnemonic has; empty when the profile lacks the instruction.
+    pub fn named(&self, mnemonic: &str) -> &[Shape] {
+        self.by_mnemonic.get(mnemonic).map_or(&[], Vec::as_slice)
+    }
+
+    /// The encoding space.
+    pub fn space(&self) -> Space {
+        self.space
+    }
+}
+
+impl Shape {
+    fn of(op: X86, space: Space) -> Shape {
+        let info = op.info();
+        let (again, implied_imm) = implied(op, space);
+        let mut classes: Vec<Class> = info.dst.iter().map(|&v| class_of(v, space)).collect();
+        let mut memory = vec![Mem::No; classes.len() + again];
+        for _ in 0..again {
+            classes.extend(info.dst.map(|v| class_of(v, space)));
+        }
+        let tied = info.tied[space as usize].map(usize::from);
+        for (index, slot) in info.slots.iter().enumerate() {
+            if !slot.opmask && tied != Some(index) {
+                classes.push(class_of(slot.view, space));
+                memory.push(if slot.mem == Mem::AnyEvex && space != Space::Evex { Mem::No } else { slot.mem });
+            }
+        }
+        let imm = if info.imm { Some(None) } else { implied_imm.map(Some) };
+        let opmask = info.slots.iter().any(|s| s.opmask);
+        Shape { classes, memory, opmask, zeroing: info.zeroing, imm }
+    }
+
+    /// Whether an instruction has this form.
+    pub fn fits(&self, inst: &Instruction, space: Space) -> bool {
+        let operands = inst.operands();
+        let (operands, imm) = match operands {
+            [rest @ .., Operand::Immediate(imm)] => (rest, Some(*imm)),
+            all => (all, None),
+        };
+        let imm_fits = match (self.imm, imm) {
+            (None, None) | (Some(None), Some(_)) => true,
+            (Some(Some(wanted)), Some(found)) => wanted == found,
+            _ => false,
+        };
+        let mask_fits = match inst.mask {
+            None => !self.opmask,
+            Some((_, zeroing)) => self.opmask && zeroing == self.zeroing,
+        };
+        imm_fits
+            && mask_fits
+            && operands.len() == self.classes.len()
+            && operands.iter().zip(&self.classes).zip(&self.memory).all(|((operand, class), mem)| match *operand {
+                Operand::Register(found, _) => found == *class && !matches!(mem, Mem::Rack | Mem::Element),
+                Operand::Memory { size, .. } => memory_fits(*mem, size, inst.broadcast, space),
+                Operand::Immediate(_) => false,
+            })
+    }
+}
+
+fn memory_fits(mem: Mem, size: u8, broadcast: bool, space: Space) -> bool {
+    let rack = [16, 32, 64][space as usize];
+    match mem {
+        Mem::No => false,
+        Mem::Rack => size == rack && !broadcast,
+        Mem::Element => size == 4 && !broadcast,
+        Mem::Any | Mem::AnyEvex if broadcast => size == 4 && space == Space::Evex,
+        Mem::Any | Mem::AnyEvex => size == rack,
+    }
+}
+
+/// The sign of a fused multiply-add.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FmaSign {
+    /// `a*b + c`.
+    Add,
+    /// `a*b - c`.
+    Sub,
+    /// `-(a*b) + c`.
+    NegAdd,
+    /// `-(a*b) - c`.
+    NegSub,
+}
+
+impl FmaSign {
+    /// The sign that a mnemonic has, if it is a fused multiply-add of packed single precision.
+    pub fn of(mnemonic: &str) -> Option<FmaSign> {
+        [("vfmadd", FmaSign::Add), ("vfmsub", FmaSign::Sub), ("vfnmadd", FmaSign::NegAdd), ("vfnmsub", FmaSign::NegSub)]
+            .into_iter()
+            .find(|(stem, _)| mnemonic.strip_prefix(stem).is_some_and(|rest| rest.starts_with(['1', '2'])))
+            .map(|(_, sign)| sign)
+    }
+}
+
+/// The name of an operation in a region: the order of a fused multiply-add's operands is the allocator's choice.
+pub fn region_name(mnemonic: &str) -> SmolStr {
+    let stem = mnemonic.trim_end_matches("ps").trim_end_matches(['1', '2', '3']);
+    if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { SmolStr::new(mnemonic) }
+}
+
+/// Whether an instruction with this mnemonic moves lanes to other lanes (unless it reads memory).
+pub fn is_cross_lane(mnemonic: &str) -> bool {
+    let plain = mnemonic.strip_prefix('v').unwrap_or(mnemonic);
+    const STEMS: &[&str] = &[
+        "shuf",
+        "pshuf",
+        "perm",
+        "unpck",
+        "punpck",
+        "pack",
+        "broadcast",
+        "pbroadcast",
+        "align",
+        "palign",
+        "extract",
+        "pextr",
+        "insert",
+        "pinsr",
+        "movhl",
+        "movlh",
+        "movsh",
+        "movsl",
+        "movdd",
+        "pslldq",
+        "psrldq",
+        "compress",
+        "pcompress",
+        "expand",
+        "pexpand",
+        "hadd",
+        "phadd",
+        "hsub",
+        "phsub",
+        "pmovsx",
+        "pmovzx",
+        "dpp",
+    ];
+    STEMS.iter().any(|stem| plain.starts_with(stem))
+}
+
+/// Whether an instruction with equal sources makes a constant: zeros or ones.
+pub fn is_idiom(mnemonic: &str) -> bool {
+    matches!(mnemonic, "xorps" | "vxorps" | "vpxord" | "pcmpeqd" | "vpcmpeqd" | "vpternlogd" | "kxorw" | "kxnorw")
+}
+
+/// Whether an instruction is a copy or a constant, which may stand in any region.
+pub fn is_neutral(inst: &Instruction) -> bool {
+    let operands = match inst.operands() {
+        [rest @ .., Operand::Immediate(_)] => rest,
+        all => all,
+    };
+    let mnemonic = inst.mnemonic.as_str();
+    if matches!(mnemonic, "movaps" | "vmovaps" | "kmovw") {
+        return inst.mask.is_none();
+    }
+    if mnemonic == "vbroadcastss" {
+        return matches!(operands, [_, Operand::Memory { .. }]);
+    }
+    let sources = if operands.len() == 2 { operands } else { operands.get(1..).unwrap_or(&[]) };
+    is_idiom(mnemonic) && matches!(sources, [Operand::Register(..), ..]) && sources.iter().all(|s| *s == sources[0])
+}
