@@ -1,6 +1,7 @@
 //! `--emit-asm` and the object are the same, by GNU `as`.
 
 #[path = "common/samples.rs"]
+#[allow(dead_code)]
 mod samples;
 
 use object::read::elf::{ElfFile64, FileHeader, Rela, SectionHeader, Sym};
