@@ -180,19 +180,18 @@ codes! {
         "After a bounded number of errors the rest of the file is not reported. Mend the first ones and try again.";
     Internal = "R0005", "the compiler contradicts itself",
         "A check between two passes failed. This is a fault of the compiler and not of the program.";
-    MalformedDump = "R0020", "an IR dump that cannot be read",
-        "Dumps from `tined` on read back. Their grammar is one line for each value, `%3 : f32s = fma %0, %1, %2 if %5`, \
-         inside blocks; a value is defined before it is used. The message names what was expected.";
-    WrongDump = "R0021", "a dump of another IR or version",
-        "The first line of a dump names its IR and the version of the grammar, `rake tined 1`. Start from the IR that the \
-         dump holds, or write the dump again with this compiler.";
-
     WidthMismatch = "R0006", "the profile has another lane count than --width asks for",
         "`--width N` asserts the number of f32 lanes in a rack. The profile fixes that number; give a profile of the \
          width that the program was written for, or leave the option out.";
     PassChangedResult = "R0007", "a pass changed what the program computes",
         "`--check-passes` evaluated the program before and after each pass on the same inputs, and the results differ. \
          This is a fault of the compiler and not of the program.";
+    MalformedDump = "R0020", "an IR dump that cannot be read",
+        "Dumps from `tined` on read back. Their grammar is one line for each value, `%3 : f32s = fma %0, %1, %2 if %5`, \
+         inside blocks; a value is defined before it is used. The message names what was expected.";
+    WrongDump = "R0021", "a dump of another IR or version",
+        "The first line of a dump names its IR and the version of the grammar, `rake tined 1`. Start from the IR that the \
+         dump holds, or write the dump again with this compiler.";
 
     // 01xx: lexer, layout, parser
     InvalidUtf8 = "R0101", "the source is not UTF-8",
