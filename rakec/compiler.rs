@@ -1,5 +1,6 @@
 //! The compiler as a library: source and options in; objects, reports, dumps and diagnostics out.
 
+use crate::backend;
 use crate::explain::Explainer;
 use crate::pipeline::dump::{Dump, Recorder};
 use crate::pipeline::observe::Agreement;
@@ -205,7 +206,10 @@ impl<'a> Compiler<'a> {
             kind => Ir::read(kind, text),
         };
         match start {
-            Ok(ir) => self.drive(ir, &mut outputs),
+            Ok(ir) => {
+                self.drive(ir, &mut outputs);
+                backend::emit(path, &self.options, &mut outputs);
+            }
             Err(problems) => outputs.diagnostics.extend(problems),
         }
         outputs.diagnostics.iter_mut().for_each(|diagnostic| self.options.deny.apply(diagnostic));

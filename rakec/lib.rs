@@ -3,6 +3,7 @@
 //! [`pipeline`] has the table of passes and the loop that drives them, [`Compiler`] runs it for one set of options,
 //! [`render`] turns diagnostics into text, and [`command`] is the command line.
 
+mod backend;
 pub mod command;
 mod compiler;
 pub mod explain;

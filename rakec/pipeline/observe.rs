@@ -27,7 +27,7 @@ impl Observer for Agreement {
         if let (Ir::Tined(_), Ir::Fused(program)) = (before, after)
             && program.fuse != FuseLevel::Exact
         {
-            return Ok(());
+            return rake_passes::fuse::prove_program(program).map_err(|faults| disagree(pass, &faults.join("; ")));
         }
         for name in before.names() {
             if let (Some(old), Some(new)) = (before.signature(name), after.signature(name)) {

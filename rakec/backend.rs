@@ -1,0 +1,86 @@
+//! From the allocated program to bytes and text, and the verification of those bytes.
+
+use crate::compiler::{Options, Outputs};
+use crate::pipeline::{Ir, Timing};
+use rake_backends::c_header::{self, Prototype};
+use rake_backends::x86;
+use rake_ir::allocated::Program;
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::profile::Family;
+use rake_ir::span::{SourceMap, Span};
+use std::path::Path;
+use std::time::Instant;
+
+/// What objects and headers say they were made by.
+const COMPILER: &str = concat!("rakec ", env!("CARGO_PKG_VERSION"));
+
+/// Emits what the options ask for, and verifies the object before anybody gets it.
+pub fn emit(path: &Path, options: &Options, outputs: &mut Outputs) {
+    let Some(Ir::Allocated(program)) = &outputs.ir else { return };
+    let mut timings = Vec::new();
+    let made = make(program, path, options, &outputs.sources, &mut timings);
+    outputs.timings.extend(timings);
+    match made {
+        Ok(made) => (outputs.object, outputs.assembly, outputs.header) = made,
+        Err(problems) => outputs.diagnostics.extend(problems),
+    }
+}
+
+type Made = (Option<Vec<u8>>, Option<String>, Option<String>);
+
+fn make(
+    program: &Program,
+    path: &Path,
+    options: &Options,
+    sources: &SourceMap,
+    timings: &mut Vec<Timing>,
+) -> Result<Made, Vec<Diagnostic>> {
+    let family = program.profile.info().family;
+    if family != Family::X86 {
+        let message = format!("not available yet: code for {}", program.profile);
+        return Err(vec![Diagnostic::spanless(Code::NotAvailableYet, message)]);
+    }
+    let settings = x86::Options { exported: &|_| options.export, compiler: COMPILER };
+    let nodes = program.functions.iter().map(|function| function.insts.len()).sum();
+    let mut timed = |pass: &'static str, start: Instant| {
+        if options.timings {
+            timings.push(Timing { pass, time: start.elapsed(), nodes: (nodes, nodes) });
+        }
+    };
+    let mut made = Made::default();
+    if options.emit.object || options.emit.verify {
+        let start = Instant::now();
+        let object = x86::elf::emit(program, &settings).map_err(|problem| vec![problem])?;
+        timed("emit", start);
+        if options.emit.verify {
+            let start = Instant::now();
+            rake_verifier::verify(&object, program, settings.exported)?;
+            timed("verify", start);
+        }
+        made.0 = options.emit.object.then_some(object);
+    }
+    if options.emit.assembly {
+        let line = |span| line_of(sources, span);
+        made.1 = Some(x86::asm::emit(program, &settings, &line).map_err(|problem| vec![problem])?);
+    }
+    if options.emit.header {
+        made.2 = Some(header(program, path, options.export));
+    }
+    Ok(made)
+}
+
+fn line_of(sources: &SourceMap, span: Span) -> Option<(String, u32)> {
+    let source = sources.get(span.file).filter(|_| span != Span::default())?;
+    Some((source.path().to_string_lossy().into_owned(), source.line_column(span.start).line))
+}
+
+fn header(program: &Program, path: &Path, exported: bool) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let prototypes = program.functions.iter().map(|function| Prototype {
+        name: &function.name,
+        params: function.params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
+        result: function.result_ty,
+        exported,
+    });
+    c_header::emit(program.profile, &stem, COMPILER, &prototypes.collect::<Vec<_>>())
+}
