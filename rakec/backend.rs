@@ -8,11 +8,16 @@ use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::Family;
 use rake_ir::span::{SourceMap, Span};
+use rake_verifier::{Metadata, Prepared};
+use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
 
 /// What objects and headers say they were made by.
 const COMPILER: &str = concat!("rakec ", env!("CARGO_PKG_VERSION"));
+
+/// As many functions are verified in parallel; fewer are done before another thread has started.
+const PARALLEL_FROM: usize = 16;
 
 /// Emits what the options ask for, and verifies the object before anybody gets it.
 pub fn emit(path: &Path, options: &Options, outputs: &mut Outputs) {
@@ -54,7 +59,7 @@ fn make(
         timed("emit", start);
         if options.emit.verify {
             let start = Instant::now();
-            rake_verifier::verify(&object, program, settings.exported)?;
+            verify(&object, program, settings.exported)?;
             timed("verify", start);
         }
         made.0 = options.emit.object.then_some(object);
@@ -67,6 +72,20 @@ fn make(
         made.2 = Some(header(program, path, options.export));
     }
     Ok(made)
+}
+
+/// Checks every function of an object; many of them in parallel.
+fn verify(object: &[u8], program: &Program, exported: &dyn Fn(&str) -> bool) -> Result<(), Vec<Diagnostic>> {
+    let metadata = Metadata::of(program, exported);
+    let prepared = Prepared::new(object, &metadata, Some(program))?;
+    let verify = |index| prepared.function(index).err().unwrap_or_default();
+    let wrong: Vec<Diagnostic> = if prepared.len() < PARALLEL_FROM {
+        (0..prepared.len()).flat_map(verify).collect()
+    } else {
+        let each: Vec<Vec<Diagnostic>> = (0..prepared.len()).into_par_iter().map(verify).collect();
+        each.into_iter().flatten().collect()
+    };
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
 
 fn line_of(sources: &SourceMap, span: Span) -> Option<(String, u32)> {
