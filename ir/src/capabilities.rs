@@ -97,9 +97,43 @@ fn compiled(op: Op) -> bool {
     use Op::*;
     matches!(
         op,
-        Param | Const | Splat | LaneIndex | Add | Sub | Mul | Div | Neg | Sqrt | Fma | MulAdd | MulSub | NegMulAdd
-            | NegMulSub | Abs | Min | Max | Eq | Ne | Lt | Le | Gt | Ge | And | Or | Not | Select | If | BitAnd | BitOr | BitXor
-            | BitAndNot | ShiftBitsLeft | ShiftBitsRight | ShiftBitsRightSigned | Bitcast
+        Param
+            | Const
+            | Splat
+            | LaneIndex
+            | Add
+            | Sub
+            | Mul
+            | Div
+            | Neg
+            | Sqrt
+            | Fma
+            | MulAdd
+            | MulSub
+            | NegMulAdd
+            | NegMulSub
+            | Abs
+            | Min
+            | Max
+            | Eq
+            | Ne
+            | Lt
+            | Le
+            | Gt
+            | Ge
+            | And
+            | Or
+            | Not
+            | Select
+            | If
+            | BitAnd
+            | BitOr
+            | BitXor
+            | BitAndNot
+            | ShiftBitsLeft
+            | ShiftBitsRight
+            | ShiftBitsRightSigned
+            | Bitcast
     )
 }
 

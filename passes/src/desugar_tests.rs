@@ -1,8 +1,8 @@
 use crate::frontend_testing::{SSE2, evaluated, lowered, unrolled};
+use rake_ir::desugared;
 use rake_ir::diag::Code;
 use rake_ir::types::Elem;
 use rake_ir::value::Lanes;
-use rake_ir::desugared;
 
 fn printed(text: &str) -> String {
     desugared::print(&lowered(text, SSE2))
@@ -10,7 +10,8 @@ fn printed(text: &str) -> String {
 
 #[test]
 fn broadcasts_are_explicit() {
-    let text = "scratch f(x: f32s, <k: f32>, <b: bool>) -> f32s:\n  let m = x < <k> and <b>\n  if m then <k> else x * 2.0\n";
+    let text =
+        "scratch f(x: f32s, <k: f32>, <b: bool>) -> f32s:\n  let m = x < <k> and <b>\n  if m then <k> else x * 2.0\n";
     let expected = "\
 scratch f(x: f32s, k: <f32>, b: <bool>) -> f32s:
   let m: mask = x < splat(<k>) and splat(<b>)

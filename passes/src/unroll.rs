@@ -78,7 +78,8 @@ fn statements(stmts: &[Stmt], errors: &mut Vec<Diagnostic>) -> u64 {
 fn too_long(repeat: &Repeat, count: u64) -> Diagnostic {
     let most = limits::UNROLLED_STATEMENTS;
     let message = format!("this repeat unrolls to {count} statements, more than {most}");
-    Diagnostic::error(Code::LimitExceeded, repeat.span, message).help("trips times statements, inner repeats included, is bounded")
+    Diagnostic::error(Code::LimitExceeded, repeat.span, message)
+        .help("trips times statements, inner repeats included, is bounded")
 }
 
 fn flatten(function: &mut Function, stmts: Vec<Stmt>, errors: &mut Vec<Diagnostic>) -> Vec<Stmt> {
@@ -92,7 +93,8 @@ fn flatten(function: &mut Function, stmts: Vec<Stmt>, errors: &mut Vec<Diagnosti
         let body = Body::of(function, &repeat);
         let size = (body.exprs.len() as u64).saturating_mul(repeat.trips());
         if size.saturating_add(function.exprs.len() as u64) > limits::EXPRESSIONS {
-            let message = format!("`{}` has more than {} expressions once unrolled", function.name, limits::EXPRESSIONS);
+            let message =
+                format!("`{}` has more than {} expressions once unrolled", function.name, limits::EXPRESSIONS);
             errors.push(Diagnostic::error(Code::LimitExceeded, repeat.span, message));
             continue;
         }

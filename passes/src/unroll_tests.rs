@@ -65,7 +65,8 @@ scratch f(x: i32s) -> i32s:
 
 #[test]
 fn a_repeat_without_trips_disappears() {
-    let text = "scratch f(x: i32s) -> i32s:\n  a: i32s := x\n  repeat <i: i32> from <3> up to <3>:\n    a <- a + a\n  a\n";
+    let text =
+        "scratch f(x: i32s) -> i32s:\n  a: i32s := x\n  repeat <i: i32> from <3> up to <3>:\n    a <- a + a\n  a\n";
     assert!(typed::print(&unrolled(text, SSE2)).ends_with("  a: i32s := x\n  a\n"));
     let down = text.replace("up to <3>", "up to <-3>");
     assert!(typed::print(&unrolled(&down, SSE2)).ends_with("  a: i32s := x\n  a\n"));
@@ -89,7 +90,8 @@ fn unrolled_statements_are_bounded_at_any_nesting() {
     assert_eq!(limit(&nest(64, 64)), None);
     assert_eq!(limit(&nest(64, 65)), Some(Code::LimitExceeded));
     assert_eq!(limit(&nest(1, 2_000_000_000)), Some(Code::LimitExceeded));
-    let empty = "scratch f(x: i32s) -> i32s:\n  repeat <i: i32> from <-2147483648> up to <2147483647>:\n    let a = x\n  x\n";
+    let empty =
+        "scratch f(x: i32s) -> i32s:\n  repeat <i: i32> from <-2147483648> up to <2147483647>:\n    let a = x\n  x\n";
     assert_eq!(limit(empty), Some(Code::LimitExceeded));
 }
 

@@ -1,7 +1,7 @@
 //! The check of `desugared`: types, scopes, single use.
 
 use super::{Binding, Event, ExprId, ExprKind, Function, LocalId, Program, Stmt};
-use crate::ops::{ImmKind, Imm, Op};
+use crate::ops::{Imm, ImmKind, Op};
 use crate::types::{Elem, Ty};
 use la_arena::ArenaMap;
 
@@ -12,7 +12,8 @@ use la_arena::ArenaMap;
 pub fn check(program: &Program) -> Result<(), Vec<String>> {
     let mut faults = Vec::new();
     for function in &program.functions {
-        let mut checker = Checker { function, faults: &mut faults, state: ArenaMap::default(), used: ArenaMap::default() };
+        let mut checker =
+            Checker { function, faults: &mut faults, state: ArenaMap::default(), used: ArenaMap::default() };
         checker.function();
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -123,7 +124,12 @@ impl Checker<'_> {
         if !immediate_fits(op, imm, types.len()) {
             self.fault(format!("`{}` has the immediate {imm:?}", op.name()));
         }
-        if op == Op::LaneIndex && !matches!(ty, Ty::Rack(Elem::I32 | Elem::U32 | Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16 | Elem::I64 | Elem::U64)) {
+        if op == Op::LaneIndex
+            && !matches!(
+                ty,
+                Ty::Rack(Elem::I32 | Elem::U32 | Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16 | Elem::I64 | Elem::U64)
+            )
+        {
             self.fault(format!("lane indices of type {ty}"));
         }
         if in_region && !op.info().fused {

@@ -43,7 +43,9 @@ pub(crate) fn check_arguments(types: &[Ty], args: &[Lanes], profile: Profile) ->
         return Err(EvalError::Arguments(format!("{} given, {} needed", args.len(), types.len())));
     }
     match types.iter().zip(args).position(|(&ty, arg)| arg.len() != lanes_of(ty, profile)) {
-        Some(at) => Err(EvalError::Arguments(format!("argument {at} of type {} has {} lanes", types[at], args[at].len()))),
+        Some(at) => {
+            Err(EvalError::Arguments(format!("argument {at} of type {} has {} lanes", types[at], args[at].len())))
+        }
         None => Ok(()),
     }
 }

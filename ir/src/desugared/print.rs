@@ -1,7 +1,7 @@
 //! The printer of `desugared`. It does not recurse, so a chain of any length prints.
 
-use super::{Binding, Expr, ExprId, ExprKind, Function, LocalId, Program, Stmt};
 use super::text::{immediate, marked, precedence};
+use super::{Binding, Expr, ExprId, ExprKind, Function, LocalId, Program, Stmt};
 use crate::ops::{Imm, Op};
 use crate::types::Ty;
 use crate::value::literal;

@@ -121,7 +121,8 @@ impl Checker<'_> {
             }
             ExprKind::Op { op, imm, args } => {
                 let types: Vec<Ty> = args.iter().map(ty).collect();
-                if op.infer(&lift(*op, &types), Some(expr.ty)) != Ok(expr.ty) || !immediate_fits(*op, imm, types.len()) {
+                if op.infer(&lift(*op, &types), Some(expr.ty)) != Ok(expr.ty) || !immediate_fits(*op, imm, types.len())
+                {
                     self.fault(format!("`{}` over {types:?} and {imm:?} gives {}", op.name(), expr.ty));
                 }
                 if in_region && !op.info().fused {

@@ -1,9 +1,9 @@
 //! The value of uniform integer expressions that are known when compiled: repeat bounds, indices of arrays.
 
 use super::{Expr, ExprId, ExprKind, LocalId};
-use la_arena::Arena;
 use crate::ops::Op;
 use crate::types::{Elem, ElemClass, Ty};
+use la_arena::Arena;
 
 /// The number that these bits are in this integer element.
 pub fn integer(bits: u64, elem: Elem) -> i128 {

@@ -52,11 +52,9 @@ impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
                 element: element.map(&self.expr),
                 value: (self.expr)(*value),
             },
-            Stmt::Repeat(repeat) => Stmt::Repeat(Repeat {
-                index: (self.local)(repeat.index),
-                body: self.stmts(&repeat.body),
-                ..*repeat
-            }),
+            Stmt::Repeat(repeat) => {
+                Stmt::Repeat(Repeat { index: (self.local)(repeat.index), body: self.stmts(&repeat.body), ..*repeat })
+            }
         }
     }
 

@@ -50,10 +50,52 @@ pub fn run(file: &File) -> Vec<Diagnostic> {
 
 /// The words of C (C23 and the usual extensions) that no definition can be named after.
 const C_KEYWORDS: &[&str] = &[
-    "alignas", "alignof", "asm", "auto", "bool", "break", "case", "char", "const", "constexpr", "continue", "default",
-    "do", "double", "else", "enum", "extern", "false", "float", "for", "goto", "if", "inline", "int", "long", "nullptr",
-    "register", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "struct", "switch",
-    "thread_local", "true", "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile", "while",
+    "alignas",
+    "alignof",
+    "asm",
+    "auto",
+    "bool",
+    "break",
+    "case",
+    "char",
+    "const",
+    "constexpr",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "nullptr",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "struct",
+    "switch",
+    "thread_local",
+    "true",
+    "typedef",
+    "typeof",
+    "typeof_unqual",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
 ];
 
 /// A definition's name in the one namespace: tines carry their `#`.
@@ -110,7 +152,11 @@ impl<'a> Resolver<'a> {
             self.defs.insert(key, index);
             let function = matches!(
                 def.kind,
-                DefKind::Scratch(_) | DefKind::Rake(_) | DefKind::Run(_) | DefKind::Slow(_) | DefKind::ExternSlow { .. }
+                DefKind::Scratch(_)
+                    | DefKind::Rake(_)
+                    | DefKind::Run(_)
+                    | DefKind::Slow(_)
+                    | DefKind::ExternSlow { .. }
             );
             if function && C_KEYWORDS.contains(&def.name.text.as_str()) {
                 let message = format!("`{}` is a keyword of C and cannot name a C function", def.name.text);
@@ -235,7 +281,11 @@ impl<'a> Resolver<'a> {
             }
             StmtKind::Return(value) => value.iter().for_each(|&e| self.expr(e)),
             StmtKind::Expr(value) => self.expr(*value),
-            StmtKind::With { .. } | StmtKind::Compact { .. } | StmtKind::Break | StmtKind::Continue | StmtKind::Error => {}
+            StmtKind::With { .. }
+            | StmtKind::Compact { .. }
+            | StmtKind::Break
+            | StmtKind::Continue
+            | StmtKind::Error => {}
         }
     }
 

@@ -5,7 +5,11 @@
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = if name.len() < 4 { 1 } else { 2 };
     candidates
-        .filter(|c| !c.is_empty() && c.len().abs_diff(name.len()) <= allowed && c.len() > allowed.min(name.len().saturating_sub(1)))
+        .filter(|c| {
+            !c.is_empty()
+                && c.len().abs_diff(name.len()) <= allowed
+                && c.len() > allowed.min(name.len().saturating_sub(1))
+        })
         .map(|candidate| (distance(name.as_bytes(), candidate.as_bytes()), candidate))
         .filter(|&(distance, _)| distance <= allowed)
         .min()

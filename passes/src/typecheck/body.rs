@@ -1,12 +1,12 @@
 //! The state of checking one body: its locals, expressions and scopes.
 
 use super::definitions::Declarations;
+use la_arena::Arena;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::span::Span;
 use rake_ir::typed::{Args, Expr, ExprId, ExprKind, Local, LocalId, LocalKind, broadcasts};
 use rake_ir::types::Ty;
-use la_arena::Arena;
 use smol_str::SmolStr;
 use std::collections::HashMap;
 

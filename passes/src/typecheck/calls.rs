@@ -12,7 +12,14 @@ use rake_ir::types::{Elem, Ty};
 use smallvec::smallvec;
 
 impl Body<'_, '_> {
-    pub fn call(&mut self, callee: &Name, ty: Option<TypeId>, args: &[ExprId], hint: Option<Elem>, span: Span) -> Checked {
+    pub fn call(
+        &mut self,
+        callee: &Name,
+        ty: Option<TypeId>,
+        args: &[ExprId],
+        hint: Option<Elem>,
+        span: Span,
+    ) -> Checked {
         if callee.text == "bitcast" {
             return self.bitcast(ty, args, span);
         }

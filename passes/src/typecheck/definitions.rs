@@ -66,7 +66,8 @@ pub struct Declarations<'a> {
 /// The error for a feature that this version does not compile.
 pub fn not_available(feature: Feature, profile: Profile, span: Span) -> Diagnostic {
     let message = format!("{} are not available yet on {profile}", feature.name());
-    Diagnostic::error(Code::NotAvailableYet, span, message).help("`--print-capabilities` lists what each profile compiles")
+    Diagnostic::error(Code::NotAvailableYet, span, message)
+        .help("`--print-capabilities` lists what each profile compiles")
 }
 
 /// Puts the errors in source order and keeps the first ones only.
@@ -164,12 +165,14 @@ impl<'a> Declarations<'a> {
         match (written, param.uniform) {
             (Written::Scalar(_), true) | (Written::Rack(_) | Written::Mask, false) => written.ty(),
             (Written::Scalar(elem), false) => {
-                let error = Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
+                let error =
+                    Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
                 out.push(error.help(format!("write `<{name}: {elem}>`, or `{name}: {elem}s` for a rack")));
                 written.ty()
             }
             (_, true) => {
-                let error = Diagnostic::error(Code::MarkedRack, span, format!("`{name}` is no uniform but carries a mark"));
+                let error =
+                    Diagnostic::error(Code::MarkedRack, span, format!("`{name}` is no uniform but carries a mark"));
                 out.push(error.help("remove the angle brackets, or make the type a scalar"));
                 written.ty()
             }
@@ -184,7 +187,9 @@ impl<'a> Declarations<'a> {
     pub fn written(&self, ty: TypeId, out: &mut Vec<Diagnostic>) -> Option<Written> {
         let written = &self.file.types[ty];
         let feature = match &written.kind {
-            TypeKind::Scalar(elem @ (Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool)) => return Some(Written::Scalar(*elem)),
+            TypeKind::Scalar(elem @ (Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool)) => {
+                return Some(Written::Scalar(*elem));
+            }
             TypeKind::Rack(elem @ (Elem::F32 | Elem::I32 | Elem::U32)) => return Some(Written::Rack(*elem)),
             TypeKind::Mask => return Some(Written::Mask),
             TypeKind::Array { count, element } => return Some(Written::Array(*element, *count)),

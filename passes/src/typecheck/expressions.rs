@@ -194,7 +194,11 @@ impl Body<'_, '_> {
                 self.report(error.help("`--print-capabilities` lists what each profile compiles"));
             }
             Status::Never(why) => {
-                let error = Diagnostic::error(Code::NotOnProfile, at, format!("`{name}` cannot be compiled on {profile}: {why}"));
+                let error = Diagnostic::error(
+                    Code::NotOnProfile,
+                    at,
+                    format!("`{name}` cannot be compiled on {profile}: {why}"),
+                );
                 let help = match op {
                     Op::Fma => "write `a * b + c`, which rounds twice here, or choose a profile with the instruction",
                     _ => "choose another profile",
@@ -291,11 +295,13 @@ impl Body<'_, '_> {
             return None;
         }
         if ty.is_uniform() && !marked {
-            let error = Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
+            let error =
+                Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
             self.report(error.help(format!("write `<{name}>`")));
         }
         if !ty.is_uniform() && marked {
-            let error = Diagnostic::error(Code::MarkedRack, span, format!("`{name}` is marked as a uniform, but it is {ty}"));
+            let error =
+                Diagnostic::error(Code::MarkedRack, span, format!("`{name}` is marked as a uniform, but it is {ty}"));
             self.report(error.help(format!("write `{name}` without the angle brackets")));
         }
         Some(self.alloc(typed::ExprKind::Read(local), ty, span))
@@ -357,7 +363,8 @@ impl Body<'_, '_> {
     fn lane_index(&mut self, hint: Option<Elem>, span: Span) -> Checked {
         let elem = hint.unwrap_or(Elem::I32);
         if !elem.is_int() {
-            let error = Diagnostic::error(Code::LiteralKind, span, format!("`@` is a rack of integers where {elem} is needed"));
+            let error =
+                Diagnostic::error(Code::LiteralKind, span, format!("`@` is a rack of integers where {elem} is needed"));
             self.report(error.help("convert it: `to_f32(@)`"));
             return None;
         }
@@ -392,7 +399,9 @@ impl Body<'_, '_> {
         let ty = bound.ty;
         if !matches!(bound.kind, LocalKind::Array(_)) {
             let error = Diagnostic::error(Code::TypeMismatch, span, format!("`{name}` is {ty} and has no elements"));
-            self.report(error.help("lanes are reached by `extract(x, k)`; arrays of racks are declared `name: [n]T := e`"));
+            self.report(
+                error.help("lanes are reached by `extract(x, k)`; arrays of racks are declared `name: [n]T := e`"),
+            );
             return None;
         }
         let index = self.array_index(index)?;

@@ -5,8 +5,8 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, ImmKind, Op};
 use rake_ir::span::Span;
 use rake_ir::surface::{ExprId, ExprKind};
-use rake_ir::types::{Elem, Ty};
 use rake_ir::typed::Args;
+use rake_ir::types::{Elem, Ty};
 
 impl Body<'_, '_> {
     /// An operation with an immediate among its arguments; their number has been checked.
@@ -104,11 +104,15 @@ impl Body<'_, '_> {
         };
         if items.len() != lanes {
             let profile = self.decls.profile;
-            let message = format!("a shuffle on {profile} names {lanes} lanes, one for each of the result, found {}", items.len());
+            let message = format!(
+                "a shuffle on {profile} names {lanes} lanes, one for each of the result, found {}",
+                items.len()
+            );
             self.error(Code::IndexOutOfRange, span, message);
             return None;
         }
-        let items: Vec<Option<u32>> = items.iter().map(|&item| self.bounded(item, sources as i128 - 1, "a lane")).collect();
+        let items: Vec<Option<u32>> =
+            items.iter().map(|&item| self.bounded(item, sources as i128 - 1, "a lane")).collect();
         items.into_iter().map(|item| item.and_then(|item| u16::try_from(item).ok())).collect()
     }
 }

@@ -31,9 +31,12 @@ impl Flexible {
                 ExprKind::Number(number) if number.float => Look::Float,
                 ExprKind::Number(_) | ExprKind::LaneIndex => Look::Integer,
                 ExprKind::Mark(inner) | ExprKind::Unary { op: UnaryOp::Neg, operand: inner } => this.look(*inner),
-                ExprKind::Binary { op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div, left, right, .. } => {
-                    this.all([*left, *right])
-                }
+                ExprKind::Binary {
+                    op: BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div,
+                    left,
+                    right,
+                    ..
+                } => this.all([*left, *right]),
                 ExprKind::If { then, otherwise, .. } => this.all([*then, *otherwise]),
                 ExprKind::Call { callee, args, .. } if !defs.contains_key(callee.text.as_str()) => {
                     match Op::from_call(&callee.text).map(|op| op.info().types) {
@@ -98,7 +101,11 @@ pub fn bits(literal: &Number, elem: Elem, span: Span) -> Result<u64, Box<Diagnos
             }
             LiteralError::Kind => {
                 let kind = if literal.float { "a float" } else { "an integer" };
-                let error = Diagnostic::error(Code::LiteralKind, span, format!("{shown} is {kind} literal where {elem} is needed"));
+                let error = Diagnostic::error(
+                    Code::LiteralKind,
+                    span,
+                    format!("{shown} is {kind} literal where {elem} is needed"),
+                );
                 match elem.is_float() && !long && !literal.text.starts_with("0x") {
                     true => error.help(format!("write `{shown}.0`")),
                     false => error,

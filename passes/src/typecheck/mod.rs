@@ -39,7 +39,8 @@ pub fn run(file: &File, profile: Profile, fuse: FuseLevel) -> (Program, Vec<Diag
     let declarations = Declarations::collect(file, profile, &mut diagnostics);
     let mut functions: Vec<Function> = Vec::new();
     for (index, def) in file.defs.iter().enumerate() {
-        let (DefKind::Scratch(function), Meaning::Scratch(signature)) = (&def.kind, &declarations.meanings[index]) else {
+        let (DefKind::Scratch(function), Meaning::Scratch(signature)) = (&def.kind, &declarations.meanings[index])
+        else {
             continue;
         };
         let body = Body::new(&declarations, index, &mut diagnostics);

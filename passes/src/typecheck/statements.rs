@@ -14,9 +14,8 @@ impl Body<'_, '_> {
     /// The checked function; `None` when it has an error.
     pub fn function(mut self, def: &Def, function: &surface::Function, signature: &Signature) -> Option<Function> {
         let params = function.params.iter().zip(&signature.params);
-        let params: Vec<Option<LocalId>> = params
-            .map(|(param, ty)| self.bind(&param.name.text, *ty, LocalKind::Value, param.name.span))
-            .collect();
+        let params: Vec<Option<LocalId>> =
+            params.map(|(param, ty)| self.bind(&param.name.text, *ty, LocalKind::Value, param.name.span)).collect();
         let stmts = &function.body.stmts;
         let last = stmts.split_last().map(|(&last, rest)| (&self.decls.file.stmts[last], rest));
         let mut body = Vec::new();
@@ -31,7 +30,8 @@ impl Body<'_, '_> {
                 self.block(stmts);
                 if !matches!(other, Some((surface::Stmt { kind: StmtKind::Error, .. }, _))) {
                     let span = other.map_or(def.name.span, |(stmt, _)| stmt.span.at_end());
-                    let error = Diagnostic::error(Code::MissingResult, span, format!("`{}` has no result", def.name.text));
+                    let error =
+                        Diagnostic::error(Code::MissingResult, span, format!("`{}` has no result", def.name.text));
                     self.report(error.help("end the body with an expression"));
                 }
                 None
@@ -64,7 +64,8 @@ impl Body<'_, '_> {
             StmtKind::Repeat(looped) => self.repeat(looped).map(Stmt::Repeat),
             StmtKind::Expr(value) => {
                 self.expr(*value, None);
-                let error = Diagnostic::error(Code::MisplacedStatement, stmt.span, "the value of this expression is not used");
+                let error =
+                    Diagnostic::error(Code::MisplacedStatement, stmt.span, "the value of this expression is not used");
                 self.report(error.help("bind it with `let`, or make it the last line"));
                 None
             }
@@ -112,7 +113,10 @@ impl Body<'_, '_> {
             (Ty::Uniform(elem), false) => {
                 let message = format!("`{text}` is a uniform without its mark");
                 let error = Diagnostic::error(Code::UnmarkedUniform, name.span, message);
-                self.report(error.help(format!("write `let <{text}: {elem}> = ...`, or `let {text}: {elem}s = ...` for a rack")));
+                self.report(
+                    error
+                        .help(format!("write `let <{text}: {elem}> = ...`, or `let {text}: {elem}s = ...` for a rack")),
+                );
             }
             (Ty::Rack(_) | Ty::Mask(_), true) => {
                 let message = format!("`{text}` is marked as a uniform, but it is {ty}");
@@ -135,11 +139,15 @@ impl Body<'_, '_> {
             if self.decls.flexible.default(stage.value).is_some() || self.is_const(found) {
                 self.coerce(found, ty);
             }
-            if self.ty(found) != ty && !(self.ty(found).is_uniform() && self.decls.flexible.default(stage.value).is_some()) {
+            if self.ty(found) != ty
+                && !(self.ty(found).is_uniform() && self.decls.flexible.default(stage.value).is_some())
+            {
                 let (found, span) = (self.ty(found), self.exprs[found].span);
                 let message = format!("`{}` is declared {ty}, but its value is {found}", name.text);
                 let error = Diagnostic::error(Code::TypeMismatch, span, message);
-                self.report(error.help("a stage's type, when written, equals the type of its value; it may be left out"));
+                self.report(
+                    error.help("a stage's type, when written, equals the type of its value; it may be left out"),
+                );
                 value = None;
             }
         }
@@ -262,7 +270,9 @@ impl Body<'_, '_> {
         let local = &self.locals[local];
         let name = &local.name;
         let (message, help) = match local.kind {
-            LocalKind::Array(_) => (format!("`{name}` is an array"), format!("assign one element: `{name}[<k>] <- ...`")),
+            LocalKind::Array(_) => {
+                (format!("`{name}` is an array"), format!("assign one element: `{name}[<k>] <- ...`"))
+            }
             LocalKind::Location => (format!("`{name}` is no array"), format!("assign it whole: `{name} <- ...`")),
             _ => (format!("`{name}` is bound once and no location"), format!("declare it with `{name} := ...`")),
         };
@@ -277,13 +287,18 @@ impl Body<'_, '_> {
             Some(Written::Scalar(elem)) if elem.is_int() => Some(elem),
             None => None,
             Some(_) => {
-                self.error(Code::InvalidType, name.span, format!("`{}` counts, so its type is `i32` or `u32`", name.text));
+                self.error(
+                    Code::InvalidType,
+                    name.span,
+                    format!("`{}` counts, so its type is `i32` or `u32`", name.text),
+                );
                 None
             }
         };
         let known = [looped.from, looped.to].map(|bound| self.constant(bound, elem, "a bound of a repeat"));
         if let Some(step) = looped.step {
-            let error = Diagnostic::error(Code::MisplacedStatement, self.decls.file.exprs[step].span, "a repeat has no step");
+            let error =
+                Diagnostic::error(Code::MisplacedStatement, self.decls.file.exprs[step].span, "a repeat has no step");
             self.report(error.help("multiply the index instead"));
         }
         let elem = elem.unwrap_or(Elem::I32);

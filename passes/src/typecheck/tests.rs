@@ -52,7 +52,11 @@ fn the_reduction_of_the_seed_is_refused_by_name_and_reason() {
 
 #[test]
 fn stages_refuse_what_is_no_data_flow() {
-    let stage = |expr: &str| one(&format!("scratch g(x: f32s) -> f32s:\n  x\nscratch f(x: f32s, u: u32s, m: mask) -> f32s:\n  a: [2]f32s := x\n  | s <| {expr}\n  x\n"));
+    let stage = |expr: &str| {
+        one(&format!(
+            "scratch g(x: f32s) -> f32s:\n  x\nscratch f(x: f32s, u: u32s, m: mask) -> f32s:\n  a: [2]f32s := x\n  | s <| {expr}\n  x\n"
+        ))
+    };
     assert!(stage("g(x)").contains("`s` cannot be fused: it calls the scratch `g`"));
     assert!(stage("scan_sum(x)").contains("`scan_sum` is a scan"));
     assert!(stage("bitcast(u32s, x)").contains("`bitcast` is a conversion"));
@@ -98,7 +102,10 @@ fn literals_take_the_type_beside_them() {
     assert_eq!(good("x: u32s", "u32s", "x + 4294967295"), "x + 4294967295");
     assert_eq!(good("x: u32s", "u32s", "1 + 2 + x"), "1 + 2 + x");
     assert_eq!(good("x: u32s", "u32s", "bit_and(x, <4294967295>)"), "bit_and(x, 4294967295)");
-    assert_eq!(good("m: mask, x: u32s", "u32s", "(if m then 4000000000 else 0) + x"), "(if m then 4000000000 else 0) + x");
+    assert_eq!(
+        good("m: mask, x: u32s", "u32s", "(if m then 4000000000 else 0) + x"),
+        "(if m then 4000000000 else 0) + x"
+    );
     assert_eq!(good("x: u32s", "mask", "4000000000 < x"), "4000000000 < x");
     assert_eq!(good("", "f32s", "0.5"), "0.5");
     assert_eq!(good("", "u32", "3000000000"), "<3000000000>");
@@ -171,7 +178,10 @@ scratch f(x: f32s, i: i32s, <k: f32>) -> f32s:
 fn fma_follows_the_profile() {
     let text = "scratch f(x: f32s) -> f32s:\n  fma(x, x, 1.0)\n";
     let error = one(text);
-    assert!(error.starts_with("NotOnProfile | fma | `fma` cannot be compiled on x86-sse2: the profile has no"), "{error}");
+    assert!(
+        error.starts_with("NotOnProfile | fma | `fma` cannot be compiled on x86-sse2: the profile has no"),
+        "{error}"
+    );
     for profile in [Profile::X86Avx2, Profile::X86Avx512] {
         assert_eq!(type_errors(text, profile), Vec::<String>::new());
     }
@@ -222,7 +232,8 @@ scratch f(x: i32s) -> i32s:
     assert!(name.starts_with("NotALocation | y |") && name.contains("declare it with `y := ...`"), "{name}");
     let index = one("scratch f(x: i32s, <k: i32>) -> i32s:\n  a: [2]i32s := x\n  a[<k>]\n");
     assert!(index.starts_with("NotConstant | k |"), "{index}");
-    let bound = one("scratch f(x: i32s, <n: i32>) -> i32s:\n  repeat <i: i32> from <0> up to <n>:\n    let a = x\n  x\n");
+    let bound =
+        one("scratch f(x: i32s, <n: i32>) -> i32s:\n  repeat <i: i32> from <0> up to <n>:\n    let a = x\n  x\n");
     assert!(bound.starts_with("NotConstant | n |"), "{bound}");
 }
 
@@ -253,7 +264,10 @@ fn registers_bound_the_parameters() {
 
 #[test]
 fn what_is_not_compiled_yet_is_named() {
-    assert!(bad("x: f64s", "f32s", "0.5").contains("racks of 8-, 16- and 64-bit elements are not available yet on x86-sse2"));
+    assert!(
+        bad("x: f64s", "f32s", "0.5")
+            .contains("racks of 8-, 16- and 64-bit elements are not available yet on x86-sse2")
+    );
     assert!(bad("x: f32s", "f32", "sum(x)").contains("`sum` on f32s is not available yet"));
     assert!(bad("x: f32s", "f32s", "exp(x)").contains("`exp` on f32s is not available yet"));
     let rake = one("rake r(x: f32s) -> f32s:\n  sweep:\n    | _ => x\n");
