@@ -5,6 +5,8 @@ pub mod desugar;
 pub mod expand;
 pub mod fuse;
 pub mod inline;
+#[cfg(test)]
+mod lane_tests;
 pub mod parse;
 mod pressure;
 pub mod resolve;

@@ -17,7 +17,7 @@
 
 mod masks;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use la_arena::Arena;
 use masks::{Condition, Masks};

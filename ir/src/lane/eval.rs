@@ -124,6 +124,10 @@ impl<R: Region> Evaluation<'_, R> {
         let active = self.active(id, value, lanes)?;
         let mut result = match value.op.info().reference {
             Reference::Lane(f) => self.by_lane(id, value, lanes, active, f)?,
+            // Lanes of one width keep their places.
+            Reference::Rack(_) if value.op == Op::Bitcast && self.keeps_lanes(value) => {
+                self.by_lane(id, value, lanes, active, |_, _, args| args[0])?
+            }
             Reference::Rack(f) => self.by_rack(id, value, f)?,
             Reference::Structural => self.structural(id, value, lanes, active)?,
             Reference::None => return Err(EvalError::Unsupported(value.op)),
@@ -134,6 +138,12 @@ impl<R: Region> Evaluation<'_, R> {
         (0..lanes).filter(|lane| active >> lane & 1 == 0).for_each(|lane| result.set(lane, None));
         self.values[id.into_raw().into_u32() as usize] = Some(result);
         Ok(())
+    }
+
+    /// Whether the operand's lanes are as wide as the result's.
+    fn keeps_lanes(&self, value: &Value) -> bool {
+        let from = value.args.first().map(|&arg| self.function.values[arg].ty);
+        from.is_some_and(|from| from.elem().bits() == value.ty.elem().bits())
     }
 
     /// The lanes in which a value is computed, a bit each.

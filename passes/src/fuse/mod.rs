@@ -133,10 +133,11 @@ fn yields(function: &tined::Function) -> Vec<Vec<ValueId>> {
     regions.map(|region| region.values.iter().copied().filter(|id| read.contains(id)).collect()).collect()
 }
 
-/// The mask under which the whole region stands: its last stage's.
+/// The mask under which the whole region stands: that of a stage, but constants and broadcasts are computed in every
+/// lane whatever stands around them, and so may a uniform be.
 fn outer_mask(values: &Arena<Value>, region: &tined::Region) -> Option<ValueId> {
-    let last = region.stages.iter().rev().find(|stage| region.values.contains(&stage.1))?;
-    values[last.1].mask
+    let inside = region.stages.iter().filter(|stage| region.values.contains(&stage.1));
+    inside.filter_map(|stage| values[stage.1].mask).max_by_key(|&mask| !values[mask].ty.is_uniform())
 }
 
 fn fuse(

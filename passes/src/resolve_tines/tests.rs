@@ -11,12 +11,12 @@ const UF: Ty = Ty::Uniform(Elem::F32);
 const M: Ty = Ty::Mask(32);
 
 /// Writes a desugared function.
-struct Source {
-    function: desugared::Function,
+pub(crate) struct Source {
+    pub(crate) function: desugared::Function,
 }
 
 impl Source {
-    fn new(params: &[(&str, Ty)]) -> Source {
+    pub(crate) fn new(params: &[(&str, Ty)]) -> Source {
         let mut source = Source {
             function: desugared::Function {
                 name: "f".into(),
@@ -35,11 +35,11 @@ impl Source {
         source
     }
 
-    fn local(&mut self, name: &str, ty: Ty) -> desugared::LocalId {
+    pub(crate) fn local(&mut self, name: &str, ty: Ty) -> desugared::LocalId {
         self.function.locals.alloc(Local { name: name.into(), ty, span: Span::default() })
     }
 
-    fn expr(&mut self, kind: ExprKind, ty: Ty) -> ExprId {
+    pub(crate) fn expr(&mut self, kind: ExprKind, ty: Ty) -> ExprId {
         self.function.exprs.alloc(Expr { kind, ty, span: Span::default() })
     }
 
@@ -49,7 +49,7 @@ impl Source {
         self.expr(ExprKind::Read(local), ty)
     }
 
-    fn op(&mut self, op: Op, args: &[ExprId], ty: Ty) -> ExprId {
+    pub(crate) fn op(&mut self, op: Op, args: &[ExprId], ty: Ty) -> ExprId {
         self.expr(ExprKind::Op { op, imm: Imm::None, args: args.iter().copied().collect() }, ty)
     }
 
