@@ -57,6 +57,7 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         locals: vec![None; source.locals.len()],
         out: Builder::default(),
         masks: Masks::default(),
+        truths: Vec::new(),
         faults: Vec::new(),
     };
     let mut params = Vec::with_capacity(source.params.len());
@@ -107,6 +108,8 @@ struct Lowering<'a> {
     locals: Vec<Option<ValueId>>,
     out: Builder,
     masks: Masks,
+    /// The kinds of truth that go with the function's values, once needed.
+    truths: Vec<Ty>,
     faults: Vec<Diagnostic>,
 }
 
@@ -123,10 +126,7 @@ impl Lowering<'_> {
                 self.bind(binding);
             }
             Event::RegionStart => {
-                // The mask around the region is no part of it.
-                if let Some(width) = self.masks.lane_width(&self.out) {
-                    self.masks.of(Ty::Mask(width), &mut self.out, self.source.span);
-                }
+                self.masks_before_region();
                 self.out.region = Some(Region { values: Vec::new(), stages: Vec::new() });
                 self.masks.enter_region();
             }
@@ -141,6 +141,20 @@ impl Lowering<'_> {
                 self.masks.leave_region();
                 self.out.body.extend(self.out.region.take().map(Stmt::Region));
             }
+        }
+    }
+
+    /// Makes the masks around a region before it, for they are no part of it: one for each kind of value there is.
+    fn masks_before_region(&mut self) {
+        if self.masks.is_empty() {
+            return;
+        }
+        if self.truths.is_empty() {
+            let truths: std::collections::BTreeSet<Ty> = self.source.exprs.values().map(|e| e.ty.truth()).collect();
+            self.truths = truths.into_iter().collect();
+        }
+        for &truth in &self.truths {
+            self.masks.of(truth, &mut self.out, self.source.span);
         }
     }
 
