@@ -186,7 +186,9 @@ impl lane::Region for Region {
             }
         }
         let Some(proof) = &self.proof else { return };
-        crate::tined::check_stages(&proof.stages, checker);
+        for (name, value) in &proof.stages {
+            checker.names(*value, &format!("stage `{name}`"));
+        }
         for &(source, chosen) in &proof.yields {
             checker.reads(source, "a yield");
             checker.reads(chosen, "a yield");

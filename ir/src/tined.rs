@@ -92,7 +92,9 @@ impl lane::Region for Region {
     }
 
     fn check(&self, checker: &mut Checker) {
-        check_stages(&self.stages, checker);
+        for (name, value) in &self.stages {
+            checker.reads(*value, &format!("stage `{name}`"));
+        }
     }
 }
 
@@ -115,13 +117,6 @@ pub(crate) fn read_stages(reader: &mut FunctionReader) -> crate::text::Result<Ve
         line.end()?;
     }
     Ok(stages)
-}
-
-/// Checks that each stage's value may be read at the end of its region.
-pub(crate) fn check_stages(stages: &[(SmolStr, ValueId)], checker: &mut Checker) {
-    for (name, value) in stages {
-        checker.reads(*value, &format!("stage `{name}`"));
-    }
 }
 
 #[cfg(test)]

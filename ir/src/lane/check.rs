@@ -161,6 +161,13 @@ impl<'a> Checker<'a> {
         self.fault(format!("{by} reads {name} {why}"));
     }
 
+    /// Checks that a value may be named here, if only for people: it may belong to a proof.
+    pub fn names(&mut self, id: ValueId, by: &str) {
+        if self.states[index(id)] == State::Later {
+            self.reads(id, by);
+        }
+    }
+
     fn value(&mut self, id: ValueId) {
         let value = &self.values[id];
         let name = self.show(id);

@@ -1,9 +1,9 @@
 //! The evaluator that `tined` and `fused` share: lane by lane, exactly what each operation's reference computes.
 //!
 //! A value under a mask is poison in the lanes outside it, and an active lane that reads poison is an error: it names
-//! a fault of a pass, since the language has no such reads. `if` reads only the branch that its condition picks; `and`
-//! and `or` need no value beside an operand that decides alone (a conjunction of an outer mask with a condition that
-//! was computed under it).
+//! a fault of a pass, since the language has no such reads. `if` reads only the branch that its condition picks. `and`,
+//! `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
+//! computed under outer masks, and only who reads the combination tells whether it was needed.
 
 use super::{Function, Program, Region, Value, ValueId, number};
 use crate::ops::{Imm, Op};
@@ -155,10 +155,15 @@ impl<R: Region> Evaluation<'_, R> {
     fn by_lane(&self, id: ValueId, value: &Value, lanes: usize, active: u64, f: LaneFn) -> Result<Lanes, EvalError> {
         let typed_by = if matches!(value.op, Op::Select) { 1 } else { 0 };
         let elem = value.args.get(typed_by).map_or(Elem::Bool, |&a| self.function.values[a].ty.elem());
+        let passes_on = matches!(value.op, Op::And | Op::Or | Op::Not);
         let mut result = Lanes::splat(0, lanes);
         for lane in (0..lanes).filter(|lane| active >> lane & 1 == 1) {
             let bits = match self.decided(value, lane) {
                 Some(bits) => bits,
+                None if passes_on && value.args.iter().any(|&arg| self.peek(arg, lane).is_none()) => {
+                    result.set(lane, None);
+                    continue;
+                }
                 None => {
                     let args = value.args.iter().map(|&arg| self.lane(id, arg, lane));
                     let args: SmallVec<[u64; 3]> = args.collect::<Result<_, _>>()?;
