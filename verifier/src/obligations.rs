@@ -143,7 +143,11 @@ fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
     if !forms.iter().any(|form| form.fits(inst, shapes.space())) {
         let rack = rack_class(shapes.space());
         let part = registers().any(|(c, _)| c.length().is_some() && c != rack);
-        let obligation = if part { Obligation::WholeRacks } else { Obligation::ProfileInstructions };
+        let obligation = match inst.operands().first() {
+            Some(Operand::Memory { .. }) => Obligation::ConstantLoads,
+            _ if part => Obligation::WholeRacks,
+            _ => Obligation::ProfileInstructions,
+        };
         say(inst.offset, obligation, format!("`{name}` in a form that {} code does not have", shapes.profile));
     }
 }
