@@ -199,3 +199,83 @@ pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits
     let place = function.result_place;
     files[place.class as usize].get(usize::from(place.number)).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "scratch f(a: f32s = v0, b: f32s = v1) -> f32s = v0 {
+  literal 0 = 0x0000803f
+  v2 = load_splat broadcast 0
+  region {
+    v1 = fmadd213ps v1, v0, v2
+    v0 = sqrtps v1
+  }
+  ret
+}
+";
+
+    fn program(profile: &str, text: &str) -> Program {
+        let text = format!("rake allocated 1\nprofile {profile}\nfuse full\n\n{text}");
+        let program = read(&text).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+        assert_eq!(print(&program), text);
+        program
+    }
+
+    #[test]
+    fn a_dump_reads_back_and_runs() {
+        let program = program("x86-avx2", GOOD);
+        assert_eq!(check(&program), Ok(()));
+        let f = &program.functions[0];
+        assert_eq!((f.arithmetic(), f.registers_used(Class::V)), (2, 3));
+        assert_eq!(f.insts.iter().map(|i| i.region).collect::<Vec<_>>(), [None, Some(0), Some(0), None]);
+        // sqrt(3 * 5 + 1) = 4 in the eight lanes there are.
+        let splat = |x: f32| [x.to_bits(); 16];
+        let result = eval(f, program.profile, &[splat(3.0), splat(5.0)]).unwrap();
+        assert_eq!(result[..8], [4.0f32.to_bits(); 8]);
+        assert_eq!(result[8..], [0; 8]);
+    }
+
+    #[test]
+    fn each_violation_is_found() {
+        let found = |from: &str, to: &str, what: &str| {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD);
+            let errors = check(&program("x86-avx2", &text)).unwrap_err();
+            assert!(errors.iter().any(|e| e.contains(what)), "{errors:?}");
+        };
+        found("v1 = fmadd213ps v1, v0, v2", "v3 = fmadd213ps v1, v0, v2", "tied");
+        found("fmadd213ps v1, v0, v2", "fmadd213ps v1, v0, v7", "read before it is written");
+        found("fmadd213ps v1, v0, v2", "fmadd213ps v1, v0, literal 0", "not a whole rack");
+        found("fmadd213ps v1, v0, v2", "fmadd213ps v1, v0, broadcast 0", "cannot stand in memory");
+        found("sqrtps v1", "sqrtps k1", "another class");
+        found("  v0 = sqrtps", "  v20 = sqrtps", "not a register to write");
+        found("  ret\n", "", "does not end in ret");
+        found("v0 = sqrtps v1", "k1 = cmpps_k v0, v1, 1", "not an instruction of x86-avx2");
+        let sse = check(&program("x86-sse2", GOOD)).unwrap_err();
+        assert!(sse.iter().any(|e| e.contains("not an instruction of x86-sse2")), "{sse:?}");
+    }
+
+    #[test]
+    fn an_interrupted_region_is_found() {
+        let mut program = program("x86-avx2", GOOD);
+        program.functions[0].insts[2].region = Some(1);
+        assert_eq!(check(&program), Ok(()));
+        let mut stranger = program.functions[0].insts[2].clone();
+        program.functions[0].insts[2].region = Some(0);
+        stranger.region = None;
+        program.functions[0].insts.insert(2, stranger);
+        let errors = check(&program).unwrap_err();
+        assert!(errors.iter().any(|e| e.contains("interrupts a region")), "{errors:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (from, to) in
+            [("v1, v0, v2", "v1, v0"), ("sqrtps", "sqrtpd"), ("803f", "803"), ("= v0 {", "= x0 {"), ("ret\n}", "ret")]
+        {
+            let text = format!("rake allocated 1\nprofile x86-avx2\nfuse full\n\n{}", GOOD.replace(from, to));
+            assert!(read(&text).is_err(), "{to}");
+        }
+    }
+}

@@ -217,3 +217,71 @@ pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits
     }
     values.get(function.result.0 as usize).copied().flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "rake selected 1
+profile x86-sse2
+fuse full
+
+scratch f(a: f32s = v0, n: <i32> = g7) -> f32s = v0 {
+  literal 0 = 0x0000803f
+  %2 : v = movd_in %1                    ~~ n
+  %3 : v = splatps %2
+  %4 : v = load literal 0
+  region {
+    %5 : v = mulps %0, %4
+    %6 : v = cmpps %5, %3, 1
+  }
+  return %6
+}
+";
+
+    #[test]
+    fn a_dump_reads_back_and_runs() {
+        let program = read(GOOD).unwrap();
+        assert_eq!(print(&program), GOOD);
+        assert_eq!(check(&program), Ok(()));
+        let f = &program.functions[0];
+        assert_eq!(f.arithmetic(), 2);
+        assert_eq!(f.regs[2].name.as_deref(), Some("n"));
+        // 2.5 * 1.0 < 3.0 in lane 0, 4.0 in lane 1 is not; the word holds the bits of 3.0.
+        let mut a = ZERO;
+        (a[0], a[1]) = (2.5f32.to_bits(), 4.0f32.to_bits());
+        let mut n = ZERO;
+        n[0] = 3.0f32.to_bits();
+        let result = eval(f, program.profile, &[a, n]).unwrap();
+        assert_eq!(result[..4], [u32::MAX, 0, u32::MAX, u32::MAX]);
+    }
+
+    #[test]
+    fn each_violation_is_found() {
+        let found = |change: &dyn Fn(&mut Function), what: &str| {
+            let mut program = read(GOOD).unwrap();
+            change(&mut program.functions[0]);
+            let errors = check(&program).unwrap_err();
+            assert!(errors.iter().any(|e| e.contains(what)), "{what}: {errors:?}");
+        };
+        found(&|f| f.insts.swap(0, 1), "before it is defined");
+        found(&|f| f.insts[3].args[1] = Operand::Reg(Reg(1)), "another class");
+        found(&|f| f.insts[3].args[1] = Operand::Literal(crate::machine::LiteralId(0)), "literal");
+        found(&|f| f.insts[3].dst = Some(Reg(0)), "defined twice");
+        found(&|f| f.insts[4].imm = None, "immediate");
+        found(&|f| (f.insts[2].region, f.insts[3].region) = (Some(0), Some(7)), "region");
+        found(&|f| (f.insts[1].region, f.insts[3].region) = (Some(0), None), "interrupts a region");
+        found(&|f| f.literals[0] = vec![0; 32], "literal of 32 bytes");
+        found(&|f| f.result = Reg(1), "class");
+        found(&|f| f.insts[1].args.clear(), "operands");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (from, to) in
+            [("mulps %0", "mulps %9"), (": v = mulps", ": q = mulps"), ("%5 : v", "%4 : v"), ("return %6", "return")]
+        {
+            assert!(read(&GOOD.replace(from, to)).is_err(), "{to}");
+        }
+    }
+}

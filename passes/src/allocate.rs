@@ -90,3 +90,6 @@ fn attempt(body: &Body, order: &[u32]) -> Option<Function> {
     let residence = residence::choose(body, order, needs);
     assign::run(body, order, &residence)
 }
+
+#[cfg(test)]
+mod tests;

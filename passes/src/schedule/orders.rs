@@ -3,7 +3,8 @@
 //! All keep a region's instructions together: a region is entered only when everything it reads from outside is there, and
 //! left only when all of it is computed. Depth first computes the operand that needs more registers first, after Sethi
 //! and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), here on a graph with sharing, where it
-//! is a heuristic. Greedy takes, of what is ready, the instruction that frees the most registers.
+//! is a heuristic. Greedy takes, of what is ready, the instruction that frees the most registers; backward
+//! goes from the end to the start and takes the instruction that makes the fewest operands live.
 
 use crate::pressure::{Body, registers_of};
 use smallvec::SmallVec;
@@ -71,6 +72,7 @@ pub(crate) fn candidates(body: &Body) -> Vec<Vec<u32>> {
         depth_first(&graph, false),
         greedy(body, &graph, Tie::Source),
         greedy(body, &graph, Tie::Recent),
+        backward(&graph),
     ];
     let count = body.source.len();
     let complete = orders.into_iter().filter(|order| order.len() == count);
@@ -219,5 +221,51 @@ fn greedy(body: &Body, graph: &Graph, tie: Tie) -> Vec<u32> {
             }
         }
     }
+    order
+}
+
+/// List scheduling from the last instruction to the first, by operands that become live.
+fn backward(graph: &Graph) -> Vec<u32> {
+    let count = graph.reads.len();
+    let mut waits: Vec<u32> = graph.readers.iter().map(|r| r.len() as u32).collect();
+    // Readers outside that each block still waits for.
+    let mut closed = vec![0u32; graph.members.len()];
+    for (place, readers) in graph.readers.iter().enumerate() {
+        let block = graph.block[place];
+        closed[block as usize] += readers.iter().filter(|&&r| graph.block[r as usize] != block).count() as u32;
+    }
+    let (mut live, mut live_params) = (vec![false; count], std::collections::BTreeSet::new());
+    let mut ready: Vec<u32> = (0..count as u32).filter(|&p| waits[p as usize] == 0).collect();
+    let mut open: Option<(u32, usize)> = None;
+    let mut order = Vec::with_capacity(count);
+    loop {
+        let starts = |place: u32| {
+            let values = graph.reads[place as usize].iter().filter(|&&r| !live[r as usize]).count();
+            values + graph.params[place as usize].iter().filter(|p| !live_params.contains(*p)).count()
+        };
+        let allowed = |place: u32| match open {
+            Some((block, _)) => graph.block[place as usize] == block,
+            None => closed[graph.block[place as usize] as usize] == 0,
+        };
+        let best = (0..ready.len()).filter(|&i| allowed(ready[i]));
+        let Some(best) = best.min_by_key(|&i| (starts(ready[i]), std::cmp::Reverse(ready[i]))) else { break };
+        let place = ready.remove(best);
+        let block = graph.block[place as usize];
+        let remaining = open.map_or(graph.members[block as usize].len(), |(_, n)| n) - 1;
+        open = (remaining > 0).then_some((block, remaining));
+        order.push(place);
+        live_params.extend(graph.params[place as usize].iter().copied());
+        for &read in &graph.reads[place as usize] {
+            live[read as usize] = true;
+            waits[read as usize] -= 1;
+            if graph.block[read as usize] != block {
+                closed[graph.block[read as usize] as usize] -= 1;
+            }
+            if waits[read as usize] == 0 {
+                ready.push(read);
+            }
+        }
+    }
+    order.reverse();
     order
 }

@@ -1,0 +1,127 @@
+//! Random straight lines: what fits is allocated, what is allocated means the same.
+
+use super::attempt;
+use crate::pressure::{Body, fits, peak};
+use crate::schedule::{self, orders};
+use rake_ir::profile::Profile;
+use rake_ir::{allocated, selected};
+use std::fmt::Write as _;
+
+/// Numerical Recipes' linear congruential generator.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % n as u64) as usize
+    }
+}
+
+/// A `selected` dump of random instructions; `window` is how far back operands reach, and so how much is live.
+fn line(random: &mut Random, profile: Profile, size: usize, window: usize) -> String {
+    let mut text = format!("rake selected 1\nprofile {profile}\nfuse full\nscratch f(");
+    for n in 0..4 {
+        let _ = write!(text, "{}p{n}: f32s = v{n}", if n == 0 { "" } else { ", " });
+    }
+    text += ") -> f32s = v0 {\n";
+    for n in 0..6 {
+        let _ = writeln!(text, "literal {n} = 0x0000{:02x}3f", 16 * n);
+    }
+    for n in 0..6 {
+        let _ = writeln!(text, "%{} : v = load literal {n}", 4 + n);
+    }
+    let first = 10;
+    for n in first..first + size {
+        let mut value = || match random.below(5) {
+            0 => format!("%{}", 4 + random.below(6)),
+            _ => format!("%{}", if n == first { random.below(4) } else { n - 1 - random.below(window.min(n - first)) }),
+        };
+        let (a, b, c) = (value(), value(), value());
+        let fma = profile.info().fma;
+        let text_of = match random.below(if fma { 7 } else { 5 }) {
+            0 => format!("addps {a}, {b}"),
+            1 => format!("subps {a}, {b}"),
+            2 => format!("mulps {a}, {b}"),
+            3 => format!("sqrtps {a}"),
+            4 => format!("andnps {a}, {b}"),
+            5 => format!("fmadd213ps {a}, {b}, {c}"),
+            _ => format!("fnmsub213ps {a}, {b}, {c}"),
+        };
+        let _ = writeln!(text, "%{n} : v = {text_of}");
+    }
+    // Everything in the window is still needed at the end.
+    let mut last = first + size - 1;
+    for back in 1..window.min(size) {
+        let _ = writeln!(text, "%{} : v = subps %{last}, %{}", last + 1, first + size - 1 - back);
+        last += 1;
+    }
+    let _ = writeln!(text, "return %{last}\n}}");
+    text
+}
+
+#[test]
+fn what_fits_is_allocated_and_means_the_same() {
+    let mut random = Random(7);
+    let (mut fitted, mut not) = (0, 0);
+    for round in 0..600 {
+        let profile = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512][round % 3];
+        let window = 1 + random.below(20);
+        let size = 1 + random.below(60);
+        let text = line(&mut random, profile, size, window);
+        let program = selected::read(&text).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+        selected::check(&program).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+        let f = &program.functions[0];
+        let body = Body::new(f, profile);
+        let candidates = [vec![body.source.clone()], orders::candidates(&body)].concat();
+        assert_eq!(candidates.len(), 6);
+        for order in candidates {
+            let room = fits(peak(&body.needs(&order)), profile);
+            let done = attempt(&body, &order);
+            assert_eq!(done.is_some(), room, "{text}");
+            let Some(done) = done else {
+                not += 1;
+                continue;
+            };
+            fitted += 1;
+            let inputs: Vec<_> = (0..4u32).map(|n| [0x3f80_0000 + n * 0x0012_3456; 16]).collect();
+            let bits = allocated::eval(&done, profile, &inputs);
+            // Which of two NaNs goes on depends on the form.
+            let expected = selected::eval(f, profile, &inputs).unwrap();
+            let got = bits.unwrap();
+            let lanes = profile.info().rack_bits as usize / 32;
+            let nan = |x: u32| f32::from_bits(x).is_nan();
+            let same = |lane: usize| got[lane] == expected[lane] || nan(got[lane]) && nan(expected[lane]);
+            let placed = allocated::Program { profile, fuse: program.fuse, functions: vec![done] };
+            allocated::check(&placed).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+            let tainted = (0..lanes).any(|lane| nan(got[lane]));
+            assert!(tainted || (0..lanes).all(same), "{text}\n{}", allocated::print(&placed));
+        }
+    }
+    assert!(fitted > 1000 && not > 100, "{fitted} fitted, {not} did not");
+}
+
+#[test]
+fn schedule_keeps_meaning_and_lowers_pressure_only_where_it_must() {
+    let mut random = Random(11);
+    let mut moved = 0;
+    for round in 0..200 {
+        let profile = [Profile::X86Sse2, Profile::X86Avx2][round % 2];
+        let text = line(&mut random, profile, 40, 18);
+        let program = selected::read(&text).unwrap();
+        let ordered = schedule::run(&program);
+        selected::check(&ordered).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+        let before = Body::new(&program.functions[0], profile);
+        let after = Body::new(&ordered.functions[0], profile);
+        let (source, best) = (peak(&before.needs(&before.source)), peak(&after.needs(&after.source)));
+        assert!(best <= source);
+        if fits(source, profile) {
+            assert_eq!(before.source.len(), after.source.len());
+        } else {
+            moved += usize::from(best < source);
+        }
+        let inputs: Vec<_> = (0..4u32).map(|n| [0x3f80_0000 + n * 0x0012_3456; 16]).collect();
+        let run = |f| selected::eval(f, profile, &inputs);
+        assert_eq!(run(&program.functions[0]), run(&ordered.functions[0]));
+    }
+    assert!(moved > 0);
+}
