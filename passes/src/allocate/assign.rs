@@ -230,8 +230,10 @@ impl<'a> Assign<'a> {
             (None, Class::G) => self.body.f.result_place,
             (None, class) => self.pick(class, hint, place, until)?,
         };
-        if self.last[dst.0 as usize] > place {
-            self.take(home);
+        match self.last[dst.0 as usize] > place {
+            true => self.take(home),
+            // Nothing reads it, so not even a copy made for it lives on.
+            false => self.release(home),
         }
         self.home[dst.0 as usize] = Some(home);
         Some(Some(home))
