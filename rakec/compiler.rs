@@ -172,7 +172,7 @@ impl<'a> Compiler<'a> {
     /// Names of passes or IRs that do not exist, or do not stand in this order; the message lists what does.
     pub fn new(options: Options, files: &'a dyn Files) -> Result<Compiler<'a>, String> {
         let range = Range::new(options.from.as_deref(), options.to.as_deref())?;
-        if options.from.is_some() && !range.start().reads_back() && range.start() != Kind::Surface {
+        if !matches!(range.start(), Kind::Text) && !range.start().reads_back() {
             return Err(format!("`{}` is only printed and does not read back", range.start().name()));
         }
         Recorder::new(&options.dumps)?;
@@ -202,7 +202,7 @@ impl<'a> Compiler<'a> {
         let kind = self.range.start();
         let text = outputs.sources.get(file).map_or("", |source| source.text());
         let start = match kind {
-            Kind::Text | Kind::Surface => Ok(Ir::Text(file)),
+            Kind::Text => Ok(Ir::Text(file)),
             kind => Ir::read(kind, text),
         };
         match start {

@@ -125,7 +125,8 @@ impl Range {
     /// An unknown name, or an end before the start, in words that list what is known.
     pub fn new(from: Option<&str>, to: Option<&str>) -> Result<Range, String> {
         let first = match from {
-            None => 0,
+            // A dump of `surface` is source.
+            None | Some("surface") => 0,
             Some(name) => start_of(name)?,
         };
         let end = match to {
@@ -325,6 +326,7 @@ mod tests {
         assert_eq!(names(None, Some("surface")), ["parse", "resolve"]);
         assert_eq!(names(Some("tined"), Some("fuse")), ["fuse"]);
         assert_eq!(names(Some("fuse"), Some("fused")), ["expand", "sanitise", "simplify"]);
+        assert_eq!(names(Some("surface"), Some("parse")), ["parse"]);
         assert!(Range::new(Some("selected"), Some("tined")).unwrap_err().contains("before"));
         assert!(Range::new(Some("fuze"), None).unwrap_err().contains("fuse"));
     }

@@ -1,7 +1,7 @@
 //! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
 
 use crate::encoding::{Fields, Space};
-use capstone::arch::x86::{ArchMode, X86OperandType, X86Reg};
+use capstone::arch::x86::{ArchMode, X86OpMem, X86OperandType, X86Reg};
 use capstone::arch::{BuildsCapstone, DetailsArchInsn};
 use capstone::{Capstone, RegId};
 use smol_str::SmolStr;
@@ -214,13 +214,9 @@ impl Decoder {
                     Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
                 }
                 X86OperandType::Mem(memory) => {
-                    if u32::from(memory.base().0) != X86Reg::X86_REG_RIP
-                        || memory.index().0 != 0
-                        || memory.segment().0 != 0
-                    {
-                        return Err(format!("`{name}` has a memory operand that is not RIP-relative"));
-                    }
-                    Operand::Memory { size: operand.size, displacement: memory.disp() as i32 }
+                    let displacement = rip_relative(&memory)
+                        .ok_or_else(|| format!("`{name}` has a memory operand that is not RIP-relative"))?;
+                    Operand::Memory { size: operand.size, displacement }
                 }
                 X86OperandType::Invalid => return Err(format!("`{name}` has an operand of no kind")),
             };
@@ -244,6 +240,12 @@ impl Decoder {
         out.displacement_at = fields.displacement;
         Ok(out)
     }
+}
+
+/// The displacement of a memory operand that has nothing but RIP and one.
+fn rip_relative(memory: &X86OpMem) -> Option<i32> {
+    let plain = u32::from(memory.base().0) == X86Reg::X86_REG_RIP && memory.index().0 == 0 && memory.segment().0 == 0;
+    plain.then(|| memory.disp() as i32)
 }
 
 impl Instruction {

@@ -1,0 +1,162 @@
+//! The command as its user meets it: exit statuses, where output goes, and what every mode gives.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn rakec(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rakec"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("rakec starts")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = rakec(arguments);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The exit status and standard error.
+fn fails(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = rakec(arguments);
+    assert!(output.stdout.is_empty(), "{arguments:?} prints to standard output");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// A fresh folder in the target directory.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("command-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+const ADVANCE: &str = "examples/advance.rk";
+const AVX2: &[&str] = &["--target", "x86-avx2", ADVANCE];
+
+fn with(mode: &[&'static str]) -> Vec<&'static str> {
+    [mode, AVX2].concat()
+}
+
+#[test]
+fn wrong_usage_is_two_and_lists_what_there_is() {
+    for (arguments, words) in [
+        (&["--target", "x86", ADVANCE][..], "x86-avx512"),
+        (&["--dump-pass", "fuze", ADVANCE], "resolve-tines"),
+        (&["--from", "nowhere", ADVANCE], "tined"),
+        (&["--from", "typed", ADVANCE], "read back"),
+        (&["--from", "selected", "--to", "tined", ADVANCE], "before"),
+        (&["--fuse", "wild", ADVANCE], "contract"),
+        (&["--deny", "R9999", ADVANCE], "all"),
+        (&["--explain", "R9999"], "R0001"),
+        (&["--emit-obj", "--emit-asm", ADVANCE], "cannot be used"),
+        (&["no/such/file.rk"], "no/such/file.rk"),
+        (&[], "FILE.rk"),
+    ] {
+        let (status, text) = fails(arguments);
+        assert_eq!(status, Some(2), "{arguments:?}: {text}");
+        assert!(text.contains(words), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn rejections_are_one() {
+    for (arguments, words) in [
+        (&["tests/cases/errors/spread.rk"][..], "R0306"),
+        (&["--width", "16", "--target", "x86-avx2", ADVANCE], "R0006"),
+        (&["--target", "aarch64-neon", ADVANCE], "R0001"),
+        (&["--emit-wasm", ADVANCE], "R0001"),
+        (&["--run", ADVANCE], "R0001"),
+        (&["--from", "tined", ADVANCE], "R0021"),
+    ] {
+        let (status, text) = fails(arguments);
+        assert_eq!(status, Some(1), "{arguments:?}: {text}");
+        assert!(text.contains(words), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn a_check_says_nothing() {
+    let output = rakec(AVX2);
+    assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());
+}
+
+#[test]
+fn questions_are_answered_without_a_program() {
+    assert!(stdout(&["--list-passes"]).contains("allocate"));
+    assert!(stdout(&["--print-targets"]).contains("x86-64-v3"));
+    assert!(stdout(&["--print-capabilities"]).contains("scratches"));
+    assert!(stdout(&["--explain", "r0306"]).contains("R0306"));
+    assert!(stdout(&["--help"]).contains("Examples:"));
+    assert!(stdout(&["--version"]).starts_with("rakec "));
+}
+
+#[test]
+fn objects_assembly_and_headers_are_written_where_asked() {
+    let folder = folder("outputs");
+    let source = folder.join("advance.rk");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(ADVANCE), &source).expect("the example can be copied");
+    let source = source.to_string_lossy().into_owned();
+    let target = ["--no-report", "--target", "x86-avx512", &source];
+    for (mode, extension) in
+        [("--verify-native", "o"), ("--emit-asm", "s"), ("--emit-header", "h"), ("--emit-obj", "o")]
+    {
+        stdout(&[&[mode], &target[..]].concat());
+        assert!(folder.join("advance").with_extension(extension).exists(), "{mode}");
+    }
+    let object = std::fs::read(folder.join("advance.o")).expect("the object was written");
+    assert_eq!(&object[..4], b"\x7fELF");
+    let printed = rakec(&[&["--emit-obj", "-o", "-"], &target[..]].concat());
+    assert_eq!(printed.stdout, object, "two builds differ");
+}
+
+#[test]
+fn a_dump_continues_to_the_same_object() {
+    let folder = folder("resume");
+    let whole = rakec(&with(&["--emit-obj", "--no-report", "-o", "-"])).stdout;
+    for ir in ["tined", "fused", "selected", "allocated"] {
+        let path = folder.join(ir).to_string_lossy().into_owned();
+        std::fs::write(&path, stdout(&[&["--to", ir], AVX2].concat())).expect("the target folder can be written");
+        let resumed = rakec(&["--from", ir, "--emit-asm", "--no-report", "-o", "-", &path]);
+        let text = String::from_utf8_lossy(&resumed.stdout);
+        assert!(text.contains("vfmadd"), "{ir}: {text}{}", String::from_utf8_lossy(&resumed.stderr));
+        let object = rakec(&["--from", ir, "--emit-obj", "--no-report", "-o", "-", &path]).stdout;
+        assert_eq!(object, whole, "from {ir}");
+    }
+}
+
+#[test]
+fn dumps_go_to_files_of_their_own() {
+    let folder = folder("dumps").to_string_lossy().into_owned();
+    stdout(&[&["--dump-pass", "all", "--dump-dir", &folder], AVX2].concat());
+    let names = std::fs::read_dir(&folder).expect("the folder is there").flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert_eq!(names.len(), rakec::pipeline::PASSES.len());
+    assert_eq!(names[0], "01-parse.ir");
+    let json = stdout(&with(&["--dump-pass", "fuse,simplify", "--dump-format", "json"]));
+    assert_eq!(json.lines().count(), 2);
+    let changed = stdout(&with(&["--dump-pass", "all", "--only-changed", "--dump-format", "diff"]));
+    assert!(!changed.contains("after sanitise"), "{changed}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rakec"));
+    command.arg("--print-capabilities").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("rakec starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("rakec ends");
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+#[test]
+fn standard_input_is_a_file_called_minus() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rakec"));
+    command.args(["--emit-asm", "--no-report", "--target", "x86-sse2", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("rakec starts");
+    let text = b"scratch twice(x: f32s) -> f32s:\n  x + x\n";
+    std::io::Write::write_all(&mut child.stdin.take().expect("it reads"), text).expect("it reads");
+    let output = child.wait_with_output().expect("rakec ends");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("addps"));
+}
