@@ -64,7 +64,7 @@ impl Function {
     }
 }
 
-/// How many registers of a class the profile has for a function.
+/// The registers of a class that the profile has for a function.
 pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
     const RACKS: [u8; 32] = {
         let mut numbers = [0; 32];

@@ -1,8 +1,8 @@
 //! `allocate` (selected → allocated): a register for each value, without spills.
 //!
 //! A straight line's live ranges are intervals, so going once from front to back and giving each value a free register
-//! succeeds exactly when no place needs more registers than there are. What is needed is known beforehand ([`pressure`]
-//! (crate::pressure)); the choices are which constants stay in registers ([`residence`]), which operand a two-address
+//! succeeds exactly when no place needs more registers than there are. What is needed is known beforehand
+//! (`pressure.rs`); the choices are which constants stay in registers ([`residence`]), which operand a two-address
 //! instruction overwrites and which form of a multiply-add that takes ([`assign`]). A copy is made only where every operand
 //! that could be overwritten is still read later. When the order does not fit, the orders that `schedule` knows are tried
 //! again; masks that find no mask register are kept in racks ([`park`]); and then the definition is rejected ([`reject`]).

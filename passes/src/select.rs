@@ -112,8 +112,9 @@ fn demand(
 }
 
 fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Param>, Diagnostic> {
-    let abi = Abi::of(profile)
-        .ok_or_else(|| Diagnostic::error(Code::NotAvailableYet, f.span, format!("{profile} has no machine code yet")))?;
+    let abi = Abi::of(profile).ok_or_else(|| {
+        Diagnostic::error(Code::NotAvailableYet, f.span, format!("{profile} has no machine code yet"))
+    })?;
     let places = abi.places(f.params.iter().map(|p| p.ty));
     let mut params = Vec::with_capacity(places.len());
     for (param, place) in f.params.iter().zip(places) {
@@ -138,7 +139,9 @@ fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Par
 fn key_elem(f: &fused::Function, id: ValueId) -> Elem {
     let value = &f.values[id];
     match value.op {
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => value.args.first().map_or(Elem::Bool, |&a| f.values[a].ty.elem()),
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => {
+            value.args.first().map_or(Elem::Bool, |&a| f.values[a].ty.elem())
+        }
         _ => value.ty.elem(),
     }
 }
