@@ -4,7 +4,7 @@
 //! Every polynomial met becomes an entry with its decompositions, each a sum or a product of two smaller polynomials
 //! that equals it exactly and in which no term cancels. Costs are over sets of entries, so a part used twice counts once.
 
-use super::poly::{Mono, Poly, residue};
+use super::poly::{Coefficient, Folding, Mono, Poly, is_unit, residue};
 use indexmap::IndexSet;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
@@ -69,11 +69,11 @@ struct Entry {
 pub struct Search {
     elem: Elem,
     weights: Weights,
-    polys: IndexSet<Poly>,
+    polys: IndexSet<Poly, Folding>,
     entries: Vec<Entry>,
     /// Polynomials of source values with two terms or more, and parts that several of them share.
     known: Vec<PolyId>,
-    order: HashMap<Mono, usize>,
+    order: HashMap<Mono, usize, Folding>,
     work: usize,
     budget: usize,
 }
@@ -84,10 +84,10 @@ impl Search {
         Search {
             elem,
             weights,
-            polys: IndexSet::new(),
+            polys: IndexSet::default(),
             entries: Vec::new(),
             known: Vec::new(),
-            order: HashMap::new(),
+            order: HashMap::default(),
             work: 0,
             budget,
         }
@@ -128,7 +128,7 @@ impl Search {
             for &right in targets.iter().take(8).skip(n + 1) {
                 let (left, right) = (self.polys[left].clone(), self.polys[right].clone());
                 for sign in [right.clone(), right.negated()] {
-                    let (part, rest) = left.split(|t| sign.coefficient(&t.0) == Some(&t.1));
+                    let (part, rest) = left.split(|t| sign.coefficient(&t.0) == Some(&*t.1));
                     if let (Some(part), Some(_)) = (part, rest)
                         && part.0.len() >= 2
                     {
@@ -276,7 +276,7 @@ impl Search {
         let (mono, coefficient) = &poly.0[0];
         if !coefficient.is_one() {
             let unit = Poly::term(mono.clone(), BigRational::one());
-            self.product(unit, Poly::constant(coefficient.clone()), "scale", out);
+            self.product(unit, Poly::constant((**coefficient).clone()), "scale", out);
             return;
         }
         if mono.degree() < 2 {
@@ -312,11 +312,14 @@ impl Search {
 
     /// All coefficients alike: one multiplication by the constant.
     fn take_scale(&mut self, poly: &Poly, out: &mut Vec<Decomposition>) -> bool {
-        let scale = poly.0[0].1.abs();
-        if scale.is_one() || poly.0.iter().any(|t| t.1.abs() != scale) {
+        if is_unit(&poly.0[0].1) {
             return false;
         }
-        let unit = poly.0.iter().map(|(m, c)| (m.clone(), c.signum())).collect();
+        let scale = poly.0[0].1.abs();
+        if poly.0.iter().any(|t| t.1.abs() != scale) {
+            return false;
+        }
+        let unit = poly.0.iter().map(|(m, c)| (m.clone(), Coefficient::new(c.signum()))).collect();
         self.product(Poly(unit), Poly::constant(scale), "factor-constant", out);
         true
     }
@@ -325,8 +328,11 @@ impl Search {
     fn equal_coefficients(&mut self, poly: &Poly, out: &mut Vec<Decomposition>) {
         let mut done: Vec<BigRational> = Vec::new();
         for (_, coefficient) in &poly.0 {
+            if is_unit(coefficient) {
+                continue;
+            }
             let scale = coefficient.abs();
-            if scale.is_one() || done.contains(&scale) || done.len() >= 3 {
+            if done.contains(&scale) || done.len() >= 3 {
                 continue;
             }
             if let (Some(part), Some(rest)) = poly.split(|t| t.1.abs() == scale)
@@ -388,13 +394,14 @@ impl Search {
                 continue;
             }
             let part = self.polys[known].clone();
-            for part in [part.clone(), part.negated()] {
-                if let Ok(Some(rest)) = poly.without(&part) {
+            for negated in [false, true] {
+                if let Ok(Some(rest)) = poly.without(&part, negated) {
+                    let part = if negated { part.negated() } else { part.clone() };
                     self.sum(part, rest, "share", out);
                 }
             }
             if let Some((factor, rest)) = poly.divide(&part, self.elem) {
-                let trivial = factor.as_constant().is_some_and(|c| c.abs().is_one());
+                let trivial = factor.as_constant().is_some_and(is_unit);
                 if !trivial {
                     self.multiple(&part, Some(factor), rest, out);
                 }
@@ -425,9 +432,9 @@ impl Search {
                     root.push((other.0.clone(), &other.1 * sign));
                 }
             }
-            let Some(root) = (root.len() >= 2).then(|| Poly::collect(root)).flatten() else { continue };
+            let Some(root) = (root.len() >= 2).then(|| Poly::collect(shared(root))).flatten() else { continue };
             let Some(square) = root.times(&root, self.elem) else { continue };
-            let Ok(rest) = poly.without(&square) else { continue };
+            let Ok(rest) = poly.without(&square, false) else { continue };
             let (root, _) = root.normalised();
             self.multiple(&root.clone(), Some(root), rest, out);
         }
@@ -437,8 +444,8 @@ impl Search {
     fn peel(&mut self, poly: &Poly, out: &mut Vec<Decomposition>) {
         let place = |mono: &Mono| self.order.get(mono).copied().unwrap_or(usize::MAX);
         let last = poly.0.iter().max_by_key(|t| place(&t.0)).map(|t| t.0.clone());
-        let is_product = |t: &(Mono, BigRational)| t.0.degree() >= 2 || (t.0.degree() == 1 && !t.1.abs().is_one());
-        let product = poly.0.iter().filter(|t| is_product(t)).max_by_key(|t| place(&t.0)).map(|t| t.0.clone());
+        let is_product = |t: &&(Mono, Coefficient)| t.0.degree() >= 2 || (t.0.degree() == 1 && !is_unit(&t.1));
+        let product = poly.0.iter().filter(is_product).max_by_key(|t| place(&t.0)).map(|t| t.0.clone());
         let product = product.filter(|mono| Some(mono) != last.as_ref());
         for mono in [last, product].into_iter().flatten() {
             if let (Some(term), Some(rest)) = poly.split(|t| t.0 == mono) {
@@ -446,6 +453,10 @@ impl Search {
             }
         }
     }
+}
+
+fn shared(terms: Vec<(Mono, BigRational)>) -> Vec<(Mono, Coefficient)> {
+    terms.into_iter().map(|(mono, value)| (mono, Coefficient::new(value))).collect()
 }
 
 fn exact_root(value: &BigRational) -> Option<BigRational> {

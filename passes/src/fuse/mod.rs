@@ -10,6 +10,7 @@
 //! once, and the source graph stays unless something is strictly cheaper. All limits are counted, never timed, so the
 //! choice is a function of region, profile and freedom alone.
 
+mod explain;
 mod export;
 mod extract;
 mod factor;
@@ -21,6 +22,7 @@ mod quick;
 mod search;
 mod seeds;
 
+pub use explain::explain_fusion;
 pub use prove::{prove, prove_program};
 
 use export::{Exported, Site};
@@ -28,7 +30,7 @@ use graph::Source;
 use la_arena::Arena;
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused::{self, Proof};
-use rake_ir::lane::{FuseLevel, Stmt, Value, ValueId};
+use rake_ir::lane::{FuseLevel, Param, Stmt, Value, ValueId};
 use rake_ir::profile::Profile;
 use rake_ir::tined;
 use seeds::Setting;
@@ -77,7 +79,8 @@ pub fn function(
                 }
                 let yields = regions.next().unwrap_or_default();
                 let setting = search::setting(profile, level);
-                let region = fuse(&mut function.values, region, &yields, setting, *options, &replaced);
+                let site = Region { params: &function.params, yields: &yields, replaced: &replaced };
+                let region = fuse(&mut function.values, region, &site, setting, *options);
                 if let Some(proof) = &region.proof {
                     replaced.extend(proof.yields.iter().copied());
                 }
@@ -140,32 +143,43 @@ fn outer_mask(values: &Arena<Value>, region: &tined::Region) -> Option<ValueId> 
     inside.filter_map(|stage| values[stage.1].mask).max_by_key(|&mask| !values[mask].ty.is_uniform())
 }
 
+/// What a region's surroundings say about it.
+struct Region<'a> {
+    params: &'a [Param],
+    yields: &'a [ValueId],
+    replaced: &'a HashMap<ValueId, ValueId>,
+}
+
 fn fuse(
     values: &mut Arena<Value>,
     region: tined::Region,
-    yields: &[ValueId],
+    around: &Region,
     setting: Setting,
-    _options: Options,
-    replaced: &HashMap<ValueId, ValueId>,
+    options: Options,
 ) -> fused::Region {
+    let yields = around.yields;
     let source = graph::import(values, &region.values, yields);
     let outer = outer_mask(values, &region);
     let chosen = search::choose(&source.term, setting);
     let site =
         Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer };
+    let chain = options.explain.then(|| {
+        let names = explain::input_names(values, around.params, &source.inputs);
+        explain::chain(&source.term, &chosen.term, setting, &names)
+    });
     let exported = export::export(values, &chosen.term, &site);
     let kept = exported.is_none();
     let Exported { values: graph, roots, exact } =
         exported.unwrap_or_else(|| verbatim(values, &region.values, &source, yields));
     let cost = if kept { (chosen.cost.0, chosen.cost.0) } else { chosen.cost };
-    let now = |id: ValueId| replaced.get(&id).copied().unwrap_or(id);
+    let now = |id: ValueId| around.replaced.get(&id).copied().unwrap_or(id);
     let proof = Proof {
         source: region.values,
         stages: region.stages.into_iter().map(|(name, id)| (name, now(id))).collect(),
         yields: yields.iter().copied().zip(roots).collect(),
         cost,
         stop: chosen.stop,
-        chain: None,
+        chain,
     };
     fused::Region { values: graph, exact, proof: Some(proof) }
 }

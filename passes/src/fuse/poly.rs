@@ -9,6 +9,40 @@ use num_traits::{One, Signed, Zero};
 use rake_ir::types::Elem;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::rc::Rc;
+
+/// A coefficient; shared, because terms are copied far more often than they are combined.
+pub type Coefficient = Rc<BigRational>;
+
+/// A small hasher for keys that no user chooses freely enough to attack: multiply and rotate.
+#[derive(Clone, Copy, Default)]
+pub struct Fold(u64);
+
+/// Builds [`Fold`]s.
+pub type Folding = BuildHasherDefault<Fold>;
+
+impl Hasher for Fold {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.write_u64(value.into());
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
 
 /// A product of atoms: (atom, exponent), by atom.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
@@ -87,8 +121,23 @@ impl PartialOrd for Mono {
 }
 
 /// A sum of terms, greatest monomial first; never empty, no coefficient zero.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Poly(pub Vec<(Mono, BigRational)>);
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Poly(pub Vec<(Mono, Coefficient)>);
+
+impl Hash for Poly {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for (mono, coefficient) in &self.0 {
+            mono.hash(state);
+            state.write_u64(coefficient.numer().iter_u64_digits().next().unwrap_or(0));
+            state.write_u64(coefficient.denom().iter_u64_digits().next().unwrap_or(0));
+        }
+    }
+}
+
+/// Whether a coefficient is one or minus one.
+pub fn is_unit(value: &BigRational) -> bool {
+    value.denom().is_one() && value.numer().magnitude().is_one()
+}
 
 /// Polynomials with more terms than this are not formed.
 pub const MOST_TERMS: usize = 128;
@@ -113,21 +162,21 @@ pub fn residue(value: BigRational, elem: Elem) -> BigRational {
 impl Poly {
     /// One atom.
     pub fn atom(atom: u16) -> Poly {
-        Poly(vec![(Mono::atom(atom), BigRational::one())])
+        Poly::term(Mono::atom(atom), BigRational::one())
     }
 
     /// A constant.
     pub fn constant(value: BigRational) -> Poly {
-        Poly(vec![(Mono::default(), value)])
+        Poly::term(Mono::default(), value)
     }
 
     /// One term.
     pub fn term(mono: Mono, coefficient: BigRational) -> Poly {
-        Poly(vec![(mono, coefficient)])
+        Poly(vec![(mono, Rc::new(coefficient))])
     }
 
     /// From terms in any order, of different monomials; `None` where there are none.
-    pub fn collect(mut terms: Vec<(Mono, BigRational)>) -> Option<Poly> {
+    pub fn collect(mut terms: Vec<(Mono, Coefficient)>) -> Option<Poly> {
         terms.sort_by(|a, b| b.0.cmp(&a.0));
         (!terms.is_empty()).then_some(Poly(terms))
     }
@@ -150,12 +199,12 @@ impl Poly {
 
     /// Its negation.
     pub fn negated(&self) -> Poly {
-        Poly(self.0.iter().map(|(m, c)| (m.clone(), -c)).collect())
+        Poly(self.0.iter().map(|(m, c)| (m.clone(), Rc::new(-&**c))).collect())
     }
 
     /// The coefficient of a monomial.
     pub fn coefficient(&self, mono: &Mono) -> Option<&BigRational> {
-        self.0.binary_search_by(|t| mono.cmp(&t.0)).ok().map(|at| &self.0[at].1)
+        self.0.binary_search_by(|t| mono.cmp(&t.0)).ok().map(|at| &*self.0[at].1)
     }
 
     /// The polynomial or its negation, whichever leads with a positive coefficient, and whether it was negated.
@@ -179,11 +228,11 @@ impl Poly {
                 Ordering::Less => out.extend(right.next().cloned()),
                 Ordering::Equal => {
                     if let (Some(a), Some(b)) = (left.next(), right.next()) {
-                        let sum = residue(&a.1 + &b.1, elem);
+                        let sum = residue(&*a.1 + &*b.1, elem);
                         if sum.is_zero() {
                             return None;
                         }
-                        out.push((a.0.clone(), sum));
+                        out.push((a.0.clone(), Rc::new(sum)));
                     }
                 }
             }
@@ -201,7 +250,13 @@ impl Poly {
         for (mono, coefficient) in &self.0 {
             let mut row = Vec::with_capacity(other.0.len());
             for (m, c) in &other.0 {
-                let value = residue(coefficient * c, elem);
+                let value = if coefficient.is_one() {
+                    c.clone()
+                } else if c.is_one() {
+                    coefficient.clone()
+                } else {
+                    Rc::new(residue(&**coefficient * &**c, elem))
+                };
                 if value.is_zero() {
                     return None;
                 }
@@ -216,19 +271,24 @@ impl Poly {
         sum
     }
 
-    /// What is left of the terms when those of `part` are taken away. `Err` where `part` is not wholly in it: a
-    /// coefficient may shrink towards zero but never pass it, so that nothing is added only to cancel.
-    pub fn without(&self, part: &Poly) -> Result<Option<Poly>, ()> {
+    /// What is left of the terms when those of `part` (or of its negation) are taken away. `Err` where that is not
+    /// wholly in it: a coefficient may shrink towards zero but never pass it, so that nothing is added only to cancel.
+    pub fn without(&self, part: &Poly, negated: bool) -> Result<Option<Poly>, ()> {
+        let within = |(mono, coefficient): &(Mono, Coefficient)| {
+            self.coefficient(mono).is_some_and(|own| own.is_negative() == (coefficient.is_negative() != negated))
+        };
+        if part.0.len() > self.0.len() || !part.0.iter().all(within) {
+            return Err(());
+        }
         let mut rest = self.0.clone();
         for (mono, coefficient) in &part.0 {
             let at = rest.binary_search_by(|t| mono.cmp(&t.0)).map_err(|_| ())?;
-            let left = &rest[at].1 - coefficient;
+            let own = &*rest[at].1;
+            let left = if negated { own + &**coefficient } else { own - &**coefficient };
             if left.is_zero() {
                 rest.remove(at);
-            } else if coefficient.is_negative() == rest[at].1.is_negative()
-                && left.is_negative() == rest[at].1.is_negative()
-            {
-                rest[at].1 = left;
+            } else if left.is_negative() == own.is_negative() {
+                rest[at].1 = Rc::new(left);
             } else {
                 return Err(());
             }
@@ -240,20 +300,29 @@ impl Poly {
     pub fn divide(&self, divisor: &Poly, elem: Elem) -> Option<(Poly, Option<Poly>)> {
         let lead = divisor.0.first()?;
         let mut quotient = Vec::new();
+        let possible = |mono: &Mono| {
+            mono.over(&lead.0).is_some_and(|f| divisor.0[1..].iter().all(|t| self.coefficient(&f.times(&t.0)).is_some()))
+        };
+        if !self.0.iter().any(|t| possible(&t.0)) {
+            return None;
+        }
         let mut rest = Some(self.clone());
         for (mono, _) in &self.0 {
             let Some(factor) = mono.over(&lead.0) else { continue };
             let Some(now) = &rest else { break };
             let Some(coefficient) = now.coefficient(mono) else { continue };
-            let scale = coefficient / &lead.1;
+            if !divisor.0[1..].iter().all(|t| now.coefficient(&factor.times(&t.0)).is_some()) {
+                continue;
+            }
+            let scale = coefficient / &*lead.1;
             let whole = if elem.is_float() { constant::is_dyadic(&scale) } else { scale.is_integer() };
             if !whole {
                 continue;
             }
             let Some(multiple) = Poly::term(factor.clone(), scale.clone()).times(divisor, elem) else { continue };
-            if let Ok(left) = now.without(&multiple) {
+            if let Ok(left) = now.without(&multiple, false) {
                 rest = left;
-                quotient.push((factor, scale));
+                quotient.push((factor, Rc::new(scale)));
             }
         }
         Some((Poly::collect(quotient)?, rest))
@@ -271,7 +340,7 @@ impl Poly {
     }
 
     /// Terms that hold, and the others.
-    pub fn split(&self, holds: impl Fn(&(Mono, BigRational)) -> bool) -> (Option<Poly>, Option<Poly>) {
+    pub fn split(&self, holds: impl Fn(&(Mono, Coefficient)) -> bool) -> (Option<Poly>, Option<Poly>) {
         let (with, without): (Vec<_>, Vec<_>) = self.0.iter().cloned().partition(|t| holds(t));
         let some = |terms: Vec<_>| (!terms.is_empty()).then_some(Poly(terms));
         (some(with), some(without))
@@ -305,7 +374,7 @@ mod tests {
         let difference = a.plus(&b.negated(), Elem::F32).unwrap();
         assert_eq!(a.plus(&a.negated(), Elem::F32), None);
         assert_eq!(sum.times(&difference, Elem::F32), None);
-        assert_eq!(sum.without(&difference), Err(()));
+        assert_eq!(sum.without(&difference, false), Err(()));
         let half = Poly::constant(int(1 << 16));
         assert_eq!(half.times(&half, Elem::I32), None);
     }

@@ -4,7 +4,7 @@ use super::extract;
 use super::graph::{Term, at};
 use super::quick;
 use super::seeds::{self, Setting};
-use crate::rewrites::language::{Constants, Graph, Head, Node, Payload};
+use crate::rewrites::language::{Children, Constants, Graph, Head, Node, Payload};
 use crate::rewrites::{self, Class, Compiled, Growth};
 use egg::{EGraph, Id};
 use rake_ir::fused::{Cost, Stop};
@@ -38,8 +38,8 @@ struct Limits {
 
 fn limits(operations: usize) -> Limits {
     match operations {
-        0..=12 => Limits { nodes: 1200, rounds: 6, matches: 400, growth: true },
-        13..=24 => Limits { nodes: 1500, rounds: 5, matches: 400, growth: true },
+        0..=12 => Limits { nodes: 500, rounds: 5, matches: 200, growth: true },
+        13..=24 => Limits { nodes: 700, rounds: 4, matches: 200, growth: true },
         25..=64 => Limits { nodes: 2000, rounds: 4, matches: 600, growth: false },
         _ => Limits { nodes: 4000, rounds: 3, matches: 1200, growth: false },
     }
@@ -57,26 +57,55 @@ pub struct Searched {
     pub stop: Stop,
 }
 
+/// The node over all results, without them.
+pub fn root_node() -> Node {
+    Node {
+        head: Head::Root,
+        ty: Ty::Uniform(Elem::Bool),
+        payload: Payload::Imm(Imm::None),
+        args: Children::new(),
+    }
+}
+
+/// An e-graph with explanations in which `chosen` was put beside `term` before rewriting; and the root of `chosen`.
+/// Its limits are wider: rewriting with explanations on may take another way to the same graph.
+pub fn explore_explained(term: &Term, chosen: &Term, setting: Setting) -> (Searched, Id) {
+    let (mut graph, classes, root, mut limits) = prepare(term, setting, true);
+    let (_, chosen) = insert(&mut graph, chosen);
+    graph.rebuild();
+    limits.nodes *= 4;
+    limits.rounds += 2;
+    let stop = rewrite(&mut graph, term, setting, limits);
+    (Searched { graph, classes, root, stop }, chosen)
+}
+
 /// Builds the e-graph, seeds it and rewrites it.
-pub fn explore(term: &Term, setting: Setting, explain: bool) -> Searched {
+pub fn explore(term: &Term, setting: Setting) -> Searched {
+    let (mut graph, classes, root, limits) = prepare(term, setting, false);
+    let stop = rewrite(&mut graph, term, setting, limits);
+    Searched { graph, classes, root, stop }
+}
+
+/// Adds a graph; the classes of its nodes and of the node over all results.
+fn insert(graph: &mut Graph, term: &Term) -> (Vec<Id>, Id) {
+    let mut classes: Vec<Id> = Vec::with_capacity(term.nodes.len());
+    for node in &term.nodes {
+        let args = node.args.iter().map(|&arg| classes[at(arg)]).collect();
+        classes.push(graph.add_uncanonical(Node { args, ..node.clone() }));
+    }
+    let root = Node { args: term.roots.iter().map(|&root| classes[root]).collect(), ..root_node() };
+    let root = graph.add_uncanonical(root);
+    (classes, root)
+}
+
+/// The seeded e-graph before rewriting, and the limits for it.
+fn prepare(term: &Term, setting: Setting, explain: bool) -> (Graph, Vec<Id>, Id, Limits) {
     let analysis = Constants { level: setting.level, conflicts: 0 };
     let mut graph: Graph = EGraph::new(analysis);
     if explain {
         graph = graph.with_explanations_enabled();
     }
-    let mut classes: Vec<Id> = Vec::with_capacity(term.nodes.len());
-    for node in &term.nodes {
-        let args = node.args.iter().map(|&arg| classes[at(arg)]).collect();
-        let id = graph.add_uncanonical(Node { args, ..node.clone() });
-        classes.push(id);
-    }
-    let root = Node {
-        head: Head::Root,
-        ty: Ty::Uniform(Elem::Bool),
-        payload: Payload::Imm(Imm::None),
-        args: term.roots.iter().map(|&root| classes[root]).collect(),
-    };
-    let root = graph.add_uncanonical(root);
+    let (classes, root) = insert(&mut graph, term);
     let operations = term.operations();
     let mut limits = limits(operations);
     if operations <= MOST_SEEDED {
@@ -84,8 +113,7 @@ pub fn explore(term: &Term, setting: Setting, explain: bool) -> Searched {
         limits.growth &= !seeded.cancels;
         graph.rebuild();
     }
-    let stop = rewrite(&mut graph, term, setting, limits);
-    Searched { graph, classes, root, stop }
+    (graph, classes, root, limits)
 }
 
 /// Regions with more operations than this are only contracted and shared.
@@ -150,7 +178,7 @@ pub fn choose(term: &Term, setting: Setting) -> Chosen {
         }
         return keep(term, source_cost, Stop::Optimal);
     }
-    let searched = explore(term, setting, false);
+    let searched = explore(term, setting);
     debug_assert_eq!(searched.graph.analysis.conflicts, 0);
     let source: Vec<(Node, Id)> = term
         .nodes
@@ -183,7 +211,7 @@ fn keep(term: &Term, cost: Cost, stop: Stop) -> Chosen {
     Chosen { term: kept, source_classes: (0..term.nodes.len()).collect(), classes: origin, cost: (cost, cost), stop }
 }
 
-/// The freedom below which a term's float rewrites are off.
+/// What a search is bounded by.
 pub const fn setting(profile: rake_ir::profile::Profile, level: FuseLevel) -> Setting {
     Setting { profile, level }
 }
