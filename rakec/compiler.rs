@@ -11,6 +11,7 @@ use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::span::SourceMap;
 use rake_ir::types::Elem;
+use rake_passes::parse::MAX_ERRORS;
 use std::path::Path;
 
 /// Where the compiler reads files from.
@@ -212,6 +213,7 @@ impl<'a> Compiler<'a> {
             }
             Err(problems) => outputs.diagnostics.extend(problems),
         }
+        limit(&mut outputs.diagnostics);
         outputs.diagnostics.iter_mut().for_each(|diagnostic| self.options.deny.apply(diagnostic));
         outputs
     }
@@ -261,9 +263,27 @@ impl<'a> Compiler<'a> {
     }
 }
 
+/// Keeps as many diagnostics as anybody reads, and says that there were more.
+fn limit(diagnostics: &mut Vec<Diagnostic>) {
+    let rejected = diagnostics.iter().any(Diagnostic::is_error);
+    if rejected && diagnostics.len() > MAX_ERRORS + 1 {
+        diagnostics.truncate(MAX_ERRORS);
+        let message = format!("more than {MAX_ERRORS} errors; the rest are not shown");
+        diagnostics.push(Diagnostic::spanless(Code::TooManyErrors, message));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_errors_are_cut_and_said_to_be() {
+        let mut diagnostics = vec![Diagnostic::spanless(Code::UndefinedName, "x"); 1000];
+        limit(&mut diagnostics);
+        assert_eq!(diagnostics.len(), MAX_ERRORS + 1);
+        assert_eq!(diagnostics.last().map(|last| last.code), Some(Code::TooManyErrors));
+    }
 
     #[test]
     fn deny_takes_codes_and_all() {

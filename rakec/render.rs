@@ -7,6 +7,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use rake_ir::diag::{Diagnostic, Label, Severity};
 use rake_ir::span::{Source, SourceMap, Span};
 use serde_json::json;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A line longer than this many bytes is shown as a window around the label.
@@ -15,6 +16,9 @@ const LONGEST_LINE: usize = 160;
 const WINDOW: usize = 60;
 /// Labels whose lines lie within this many lines share one excerpt.
 const SHARED_LINES: u32 = 200;
+
+/// Texts longer than this many bytes are cut; a name may be as long as the file.
+const LONGEST_TEXT: usize = 600;
 
 /// How diagnostics are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -45,12 +49,20 @@ pub fn render(diagnostics: &[Diagnostic], sources: &SourceMap, format: Format) -
     text
 }
 
+/// The text, cut when it is too long to read.
+fn short(text: &str) -> Cow<'_, str> {
+    match text.char_indices().find(|(at, _)| *at >= LONGEST_TEXT) {
+        Some((at, _)) => Cow::Owned(format!("{}...", &text[..at])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 fn human(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
+    let title = level.primary_title(short(&diagnostic.message)).id(diagnostic.code.as_str());
     let mut group = Group::with_title(title);
     let mut places = Vec::new();
     for excerpt in excerpts(diagnostic, sources) {
@@ -58,10 +70,10 @@ fn human(diagnostic: &Diagnostic, sources: &SourceMap, renderer: &Renderer) -> S
         places.extend(excerpt.misplaced);
     }
     for note in &diagnostic.notes {
-        group = group.element(Level::NOTE.message(note.as_str()));
+        group = group.element(Level::NOTE.message(short(note)));
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
+        group = group.element(Level::HELP.message(short(help)));
     }
     group = group.element(Level::NOTE.with_name("stage").message(diagnostic.code.stage()));
     let mut text = renderer.render(&[group]);
@@ -116,7 +128,7 @@ fn excerpt<'a>(source: &'a Source, labels: &[&'a Label]) -> Excerpt<'a> {
     let annotations = labels.iter().map(|label| {
         let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
         let range = shift(clip(source, label.span));
-        let label = (!label.text.is_empty()).then_some(label.text.as_str());
+        let label = (!label.text.is_empty()).then(|| short(&label.text));
         kind.span(range).label(label)
     });
     let annotations: Vec<_> = annotations.collect();
@@ -173,6 +185,7 @@ fn excerpt_text(source: &Source, labels: &[&Label]) -> (String, u32, Shift) {
 fn json_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     let severity = if diagnostic.is_error() { "error" } else { "warning" };
     let labels: Vec<_> = diagnostic.labels.iter().map(|label| json_label(label, sources)).collect();
+    let notes: Vec<_> = diagnostic.notes.iter().map(|note| short(note)).collect();
     let place = diagnostic.span().and_then(|span| place(span, sources));
     let (file, line, column) = match place {
         Some((file, line, column, ..)) => (json!(file), json!(line), json!(column)),
@@ -180,8 +193,8 @@ fn json_line(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
     };
     json!({
         "code": diagnostic.code.as_str(), "severity": severity, "stage": diagnostic.code.stage(),
-        "message": diagnostic.message, "file": file, "line": line, "column": column,
-        "labels": labels, "notes": diagnostic.notes, "help": diagnostic.help,
+        "message": short(&diagnostic.message), "file": file, "line": line, "column": column,
+        "labels": labels, "notes": notes, "help": diagnostic.help.as_deref().map(short),
     })
     .to_string()
 }
@@ -191,9 +204,9 @@ fn json_label(label: &Label, sources: &SourceMap) -> serde_json::Value {
         Some((file, line, column, end_line, end_column)) => json!({
             "file": file, "line": line, "column": column, "end_line": end_line, "end_column": end_column,
             "start_byte": label.span.start, "end_byte": label.span.end,
-            "primary": label.primary, "text": label.text,
+            "primary": label.primary, "text": short(&label.text),
         }),
-        None => json!({ "primary": label.primary, "text": label.text }),
+        None => json!({ "primary": label.primary, "text": short(&label.text) }),
     }
 }
 
@@ -248,6 +261,14 @@ mod tests {
         assert!(shown("ab", 90, 95).contains("a.rk:1:3"));
         let wide = "é".repeat(400);
         assert!(shown(&wide, 301, 302).contains("a.rk:1:"));
+    }
+
+    #[test]
+    fn a_message_as_long_as_the_file_is_cut() {
+        let diagnostic = Diagnostic::spanless(Code::UndefinedName, "é".repeat(1 << 20));
+        for format in [Format::Plain, Format::Coloured, Format::Json] {
+            assert!(render(&[diagnostic.clone()], &SourceMap::default(), format).len() < 4 * LONGEST_TEXT);
+        }
     }
 
     #[test]
