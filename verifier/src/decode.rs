@@ -198,30 +198,7 @@ impl Decoder {
         if lock == 0xf0 || segment != 0 || address != 0 {
             return Err(format!("`{name}` has a prefix that vector code does not use"));
         }
-        let mut mask_register = None;
-        for operand in x86.operands() {
-            let converted = match operand.op_type {
-                X86OperandType::Reg(id) => {
-                    let (class, number) =
-                        register(id).ok_or_else(|| format!("`{name}` names a register outside vector code"))?;
-                    if fields.aaa != 0 && class == Class::K && out.count == 1 && mask_register.is_none() {
-                        mask_register = Some((number, operand.avx_zero_opmask));
-                        continue;
-                    }
-                    Operand::Register(class, number)
-                }
-                X86OperandType::Imm(_) => {
-                    Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
-                }
-                X86OperandType::Mem(memory) => {
-                    let displacement = rip_relative(&memory)
-                        .ok_or_else(|| format!("`{name}` has a memory operand that is not RIP-relative"))?;
-                    Operand::Memory { size: operand.size, displacement }
-                }
-                X86OperandType::Invalid => return Err(format!("`{name}` has an operand of no kind")),
-            };
-            out.push(converted)?;
-        }
+        let mask_register = out.push_operands(x86, &fields)?;
         if mask_register != (fields.aaa != 0).then_some((fields.aaa, fields.z)) {
             return Err(format!("`{name}`: the opmask fields contradict the decoded operands"));
         }
@@ -249,6 +226,40 @@ fn rip_relative(memory: &X86OpMem) -> Option<i32> {
 }
 
 impl Instruction {
+    /// Adds the decoded operands; returns the opmask, which is none of them.
+    fn push_operands(
+        &mut self,
+        x86: &capstone::arch::x86::X86InsnDetail<'_>,
+        fields: &Fields,
+    ) -> Result<Option<(u8, bool)>, String> {
+        let name = self.mnemonic.clone();
+        let mut mask_register = None;
+        for operand in x86.operands() {
+            let converted = match operand.op_type {
+                X86OperandType::Reg(id) => {
+                    let (class, number) =
+                        register(id).ok_or_else(|| format!("`{name}` names a register outside vector code"))?;
+                    if fields.aaa != 0 && class == Class::K && self.count == 1 && mask_register.is_none() {
+                        mask_register = Some((number, operand.avx_zero_opmask));
+                        continue;
+                    }
+                    Operand::Register(class, number)
+                }
+                X86OperandType::Imm(_) => {
+                    Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
+                }
+                X86OperandType::Mem(memory) => {
+                    let displacement = rip_relative(&memory)
+                        .ok_or_else(|| format!("`{name}` has a memory operand that is not RIP-relative"))?;
+                    Operand::Memory { size: operand.size, displacement }
+                }
+                X86OperandType::Invalid => return Err(format!("`{name}` has an operand of no kind")),
+            };
+            self.push(converted)?;
+        }
+        Ok(mask_register)
+    }
+
     fn push(&mut self, operand: Operand) -> Result<(), String> {
         let place = self.operands.get_mut(self.count as usize).ok_or("too many operands")?;
         *place = operand;

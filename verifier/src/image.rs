@@ -22,12 +22,12 @@ pub struct Symbol<'a> {
     pub exported: bool,
 }
 
-/// A PC-relative 32-bit relocation of `.text`.
+/// A PC-relative 32-bit relocation against the start of a section.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Relocation {
-    /// Offset in `.text`.
+    /// Offset in the section that it changes.
     pub at: u32,
-    /// What is added to the start of `.rodata`.
+    /// What is added to the start of the section that it names.
     pub addend: i64,
 }
 
@@ -44,6 +44,10 @@ pub struct Image<'a> {
     pub functions: Vec<Symbol<'a>>,
     /// The relocations of `.text` by address.
     pub relocations: Vec<Relocation>,
+    /// The unwind entries.
+    pub unwind: &'a [u8],
+    /// The relocations of `.eh_frame` by address, against the start of `.text`.
+    pub unwind_relocations: Vec<Relocation>,
 }
 
 /// The sections that an object may have; `true` for those that may be loaded.
@@ -84,7 +88,15 @@ impl<'a> Image<'a> {
             return Err("not a relocatable x86-64 object".into());
         }
         let sections = header.sections(LE, bytes).map_err(bad)?;
-        let mut out = Image { text: &[], rodata: &[], rodata_align: 1, functions: vec![], relocations: vec![] };
+        let mut out = Image {
+            text: &[],
+            rodata: &[],
+            rodata_align: 1,
+            functions: vec![],
+            relocations: vec![],
+            unwind: &[],
+            unwind_relocations: vec![],
+        };
         let mut seen = vec![];
         let (mut text, mut rodata) = (None, None);
         for (index, section) in sections.enumerate().skip(1) {
@@ -114,6 +126,7 @@ impl<'a> Image<'a> {
                     out.rodata = section.data(LE, bytes).map_err(bad)?;
                     out.rodata_align = section.sh_addralign(LE);
                 }
+                ".eh_frame" => out.unwind = section.data(LE, bytes).map_err(bad)?,
                 _ => {}
             }
         }
@@ -160,14 +173,16 @@ impl<'a> Image<'a> {
             if name_of(sections, index)? != expected || link != symbols.section() {
                 return Err("a relocation section that does not say what it is for".into());
             }
-            if target != text {
-                continue;
-            }
             for rela in relas {
-                self.relocations.push(relocation(rela, &symbols, rodata)?);
+                if target == text {
+                    self.relocations.push(relocation(rela, &symbols, rodata)?);
+                } else if expected == ".rela.eh_frame" {
+                    self.unwind_relocations.push(relocation(rela, &symbols, Some(text))?);
+                }
             }
         }
         self.relocations.sort();
+        self.unwind_relocations.sort();
         Ok(())
     }
 
@@ -234,7 +249,7 @@ fn name_of<'a>(sections: &SectionTable<'a, Header>, index: SectionIndex) -> Resu
 fn relocation(
     rela: &elf::Rela64<Endianness>,
     symbols: &object::read::elf::SymbolTable<'_, Header>,
-    rodata: Option<SectionIndex>,
+    against: Option<SectionIndex>,
 ) -> Result<Relocation, String> {
     let offset = rela.r_offset(LE);
     if rela.r_type(LE, false) != elf::R_X86_64_PC32 {
@@ -243,8 +258,8 @@ fn relocation(
     let index = rela.symbol(LE, false).ok_or("a relocation without a symbol")?;
     let symbol = symbols.symbol(index).map_err(bad)?;
     let section = symbol.st_type() == elf::STT_SECTION && symbol.st_value(LE) == 0;
-    if !section || Some(SectionIndex(symbol.st_shndx(LE).into())) != rodata {
-        return Err(format!("the relocation at {offset:#x} is not against `.rodata`"));
+    if !section || Some(SectionIndex(symbol.st_shndx(LE).into())) != against {
+        return Err(format!("the relocation at {offset:#x} is against another section than it may be"));
     }
     let at = u32::try_from(offset).map_err(|_| "a relocation outside `.text`")?;
     Ok(Relocation { at, addend: rela.r_addend(LE) })

@@ -13,6 +13,7 @@ mod facts;
 mod image;
 mod obligations;
 mod shapes;
+mod unwind;
 
 pub use decode::{Class, Decoder, Instruction, Operand, Refusal, Undecodable};
 pub use facts::{FunctionFacts, Metadata, RegionFacts};
@@ -101,6 +102,9 @@ impl<'a> Prepared<'a> {
             && !image.holds_literals(program)
         {
             let text = "`.rodata` does not hold the program's literals, each once and nothing else";
+            wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
+        }
+        if let (Some(_), Err(text)) = (program, unwind::check(&image)) {
             wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
         }
         let same = |p: &Program| {

@@ -97,8 +97,8 @@ fn every_change_of_a_code_byte_is_rejected_on_avx512() {
 }
 
 #[test]
-fn every_change_of_a_relocation_or_literal_byte_is_rejected() {
-    for name in [".rela.text", ".rodata"] {
+fn every_change_of_a_relocation_literal_or_unwind_byte_is_rejected() {
+    for name in [".rela.text", ".rodata", ".eh_frame", ".rela.eh_frame"] {
         let mut tried = 0u64;
         for profile in PROFILES {
             for program in row_by_row(profile, 1).into_iter().step_by(11) {
