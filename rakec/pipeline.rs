@@ -161,7 +161,10 @@ impl Range {
 
 fn start_of(name: &str) -> Result<usize, String> {
     let pass = PASSES.iter().position(|pass| pass.name == name).map(|index| index + 1);
-    pass.or_else(|| PASSES.iter().position(|pass| pass.from.name() == name)).ok_or_else(|| unknown(name))
+    let reader = || PASSES.iter().position(|pass| pass.from.name() == name);
+    // No pass reads the last IR: it is only emitted.
+    let giver = || PASSES.iter().rposition(|pass| pass.to.name() == name).map(|index| index + 1);
+    pass.or_else(reader).or_else(giver).ok_or_else(|| unknown(name))
 }
 
 /// The pass whose result `name` means: its own, or for an IR the last that gives it.
