@@ -41,7 +41,8 @@ fn limits(operations: usize) -> Limits {
         0..=12 => Limits { nodes: 500, rounds: 5, matches: 200, growth: true },
         13..=24 => Limits { nodes: 700, rounds: 4, matches: 200, growth: true },
         25..=64 => Limits { nodes: 2000, rounds: 4, matches: 600, growth: false },
-        _ => Limits { nodes: 4000, rounds: 3, matches: 1200, growth: false },
+        // Room for the source itself and a few forms of each operation, however large the region.
+        _ => Limits { nodes: 4000.max(operations * 8), rounds: 3, matches: 1200.max(operations * 2), growth: false },
     }
 }
 

@@ -154,3 +154,34 @@ fn a_wrong_graph_is_found() {
     let read = fused::read(&wrong).expect("reads");
     assert!(super::prove_program(&read).is_err());
 }
+
+#[test]
+fn the_exact_level_keeps_every_bit() {
+    use rake_ir::value::Lanes;
+    let special = [0x7fc0_0000_u64, 0x7f80_0000, 0xff80_0000, 0, 0x8000_0000, 1, 0x3f80_0000, 0xbf80_0000, 0x7f7f_ffff];
+    let mut state = 0x1234_5678_u64;
+    let mut draw = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 32
+    };
+    let extra = ["r = x/4.0 - y*2.0", "r = -(-x) + (-y)", "r = abs(-x)*abs(y)", "r = min(-x, -y)", "r = select(x > y, x*1.0, y + y)"];
+    for text in table::FLOATS.iter().map(|row| row.0).chain(extra) {
+        let program = region::program(text, Elem::F32, Profile::X86Avx2, FuseLevel::Exact);
+        let fused = run(program.clone(), &Options::default()).expect("fuses");
+        for round in 0..24 {
+            let mut lane = || if round % 2 == 0 { special[draw() as usize % special.len()] } else { draw() };
+            let args: Vec<Lanes> =
+                program.functions[0].params.iter().map(|_| Lanes::new((0..8).map(|_| lane()))).collect();
+            let before = tined::eval(&program, "f", &args).expect("evaluates");
+            let after = fused::eval(&fused, "f", &args).expect("evaluates");
+            assert!(before.same(&after, Elem::F32), "{text}\n{}", fused::print(&fused));
+        }
+    }
+}
+
+#[test]
+fn large_regions_contract() {
+    let terms: Vec<String> = (0..700).map(|n| format!("s{n} = sqrt(x{n})*y + z")).collect();
+    let fused = fuse(&terms.join("; "), Elem::F32, Profile::X86Avx2, FuseLevel::Full);
+    assert_eq!(count(&fused), 1400);
+}
