@@ -112,8 +112,9 @@ fn prepare(term: &Term, setting: Setting, explain: bool) -> (Graph, Vec<Id>, Id,
     if operations <= MOST_SEEDED {
         let seeded = seeds::seed(&mut graph, term, &classes, setting);
         limits.growth &= !seeded.cancels;
-        graph.rebuild();
     }
+    // Matching finds only what a rebuilt graph has indexed.
+    graph.rebuild();
     (graph, classes, root, limits)
 }
 
