@@ -1,0 +1,176 @@
+//! Inactive lanes raise no floating-point exception, whatever stands in them.
+
+use crate::arguments::{Raw, encode, random};
+use crate::machine::isa;
+use crate::support::{PROFILES, from_environment, object, plain};
+use rake_ir::lane::FuseLevel;
+use rake_ir::profile::Profile;
+use rake_ir::types::{Elem, Ty};
+use rake_testkit::link_elf;
+use rake_testkit::source::random::guarded;
+use rake_testkit::special::Bits;
+use rake_testkit::x86::{Image, Job, Out, Regs, run_many};
+
+const F: Ty = Ty::Rack(Elem::F32);
+
+/// Operands that raise what each operation can raise: signalling NaNs, zeros, subnormals, infinities of both signs, the
+/// greatest numbers, negative and inexact ones.
+const TEMPTATIONS: &[u32] = &[
+    0x7fa0_0001, 0xffa0_0001, 0, 0x8000_0000, 1, 0x807f_ffff, 0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0xff7f_ffff,
+    0xbf80_0001, 0x3eaa_aaab, 0x0080_0001,
+];
+
+/// Operations under `if m`, whose other branch is a parameter.
+const GUARDED: &[(&str, &str)] = &[
+    ("sum", "if m then a + b else c"),
+    ("difference", "if m then a - b else c"),
+    ("multiple", "if m then a * b else c"),
+    ("quotient", "if m then a / b else c"),
+    ("root", "if m then sqrt(a) else c"),
+    ("below", "if m then (if a < b then a else b) else c"),
+    ("equal", "if m then select(a = b, c, a) else c"),
+    ("unequal", "if m then select(a != b, c, a) else c"),
+    ("other_branch", "if not m then c else a / b"),
+    ("both_branches", "if m then a / b else sqrt(c)"),
+    ("nested", "if m then (if n then a / b else a * b) else c"),
+    ("nested_twice", "if m then (if n then (if a > b then a - b else b / a) else sqrt(a)) else c"),
+    ("shared", "if m then a * b + a * b else c"),
+    ("contracted", "if m then a * b + a else c"),
+    ("contracted_minus", "if m then a * b - a else c"),
+    ("contracted_negated", "if m then a - a * b else c"),
+    ("long", "if m then (a + b) * (a - b) / (a * b + 1.0) else c"),
+    ("literal", "if m then a / 3.0 + 0.1 else c"),
+    ("disjunction", "if m or n then a / b else c"),
+    ("conjunction", "if m and not n then a / b else c"),
+    ("flag", "if <t> then a / b else c"),
+    ("flag_lanes", "if <t> then (if m then sqrt(a / b) else c) else c"),
+];
+
+fn program() -> String {
+    let mut text = String::new();
+    for (name, expression) in GUARDED {
+        let params = "m: mask, n: mask, a: f32s, b: f32s, c: f32s, <t: bool>";
+        text.push_str(&format!("scratch {name}({params}) -> f32s:\n  {expression}\n\n"));
+        text.push_str(&format!("scratch {name}_stage({params}) -> f32s:\n  | r <| {expression}\n  r\n\n"));
+    }
+    text
+}
+
+/// A function of an object and its calls.
+struct Task {
+    what: String,
+    profile: Profile,
+    image: Image,
+    regs: Vec<Regs>,
+}
+
+fn run(tasks: &[Task]) -> Vec<Vec<Out>> {
+    let jobs = tasks.iter().map(|t| Job { isa: isa(t.profile), image: &t.image, regs: &t.regs });
+    run_many(&jobs.collect::<Vec<_>>()).unwrap()
+}
+
+/// With every lane inactive, whatever the operands, the result is `c` and no flag is raised.
+#[test]
+fn no_active_lane_no_flag() {
+    let params = [Ty::Mask(32), Ty::Mask(32), F, F, F, Ty::Uniform(Elem::Bool)];
+    let mut tasks = Vec::new();
+    for profile in PROFILES {
+        let lanes = profile.lanes_of_bits(32);
+        let object = object(&program(), profile, FuseLevel::Full).unwrap_or_else(|d| panic!("{}", plain(&d)));
+        let linked = link_elf(&object).unwrap();
+        let mut bits = Bits::new(5);
+        let mut regs = Vec::new();
+        for _ in 0..40 {
+            let tempting = |bits: &mut Bits| Raw::Lanes((0..lanes).map(|_| bits.pick(TEMPTATIONS)).collect());
+            let (none, a, b) = (Raw::Lanes(vec![0x7fff_ffff; lanes]), tempting(&mut bits), tempting(&mut bits));
+            // `both_branches` takes the root of `c` in these lanes.
+            let c = Raw::Lanes((0..lanes).map(|_| bits.pick(&[0x4080_0000, 0x3f80_0000])).collect());
+            let raw = [none.clone(), none, a, b, c, Raw::Word(0xffff_ff00)];
+            regs.push(encode(&params, &raw, lanes).regs);
+        }
+        for (name, expression) in GUARDED {
+            for name in [(*name).to_owned(), format!("{name}_stage")] {
+                let image = linked.image(&name).unwrap();
+                tasks.push(Task { what: format!("{name}: {expression}"), profile, image, regs: regs.clone() });
+            }
+        }
+    }
+    for (task, outs) in tasks.iter().zip(run(&tasks)) {
+        for (regs, out) in task.regs.iter().zip(outs) {
+            let (profile, what) = (task.profile, &task.what);
+            assert_eq!(out.flags(), 0, "{what} on {profile}: MXCSR {:#x}", out.mxcsr);
+            if !what.starts_with("both_branches") {
+                assert_eq!(out.vec0[..16], regs.vec[4][..16], "{what} on {profile}");
+            }
+        }
+    }
+}
+
+/// Flags and active lanes stay as they are when the inactive lanes' operands change.
+#[test]
+fn inactive_lanes_change_nothing() {
+    let first = from_environment("RAKE_TEST_SEED", 1);
+    let count = from_environment("RAKE_TEST_PROGRAMS", 120) / 4;
+    let mut tasks = Vec::new();
+    for profile in PROFILES {
+        for seed in first..first + count {
+            let program = guarded(seed, 4, profile.info().fma);
+            let Ok(object) = object(&program.text, profile, FuseLevel::Full) else {
+                panic!("{} on {profile}\n{}", program.name, program.text);
+            };
+            let linked = link_elf(&object).unwrap();
+            for name in ["g0", "g1", "g2", "g3"] {
+                let signature = program.text.lines().find(|l| l.starts_with(&format!("scratch {name}("))).unwrap();
+                let params = types(signature);
+                let image = linked.image(name).unwrap();
+                let mut bits = Bits::new(seed);
+                let regs = (0..6).flat_map(|_| pair(&params, profile, &mut bits)).collect();
+                tasks.push(Task { what: format!("{}: {name}\n{}", program.name, program.text), profile, image, regs });
+            }
+        }
+    }
+    let mut raised = 0;
+    for (task, outs) in tasks.iter().zip(run(&tasks)) {
+        for (pair, regs) in outs.chunks(2).zip(task.regs.chunks(2)) {
+            let (calm, tempted) = (&pair[0], &pair[1]);
+            raised += usize::from(calm.flags() != 0);
+            assert_eq!(calm.flags(), tempted.flags(), "{} on {}", task.what, task.profile);
+            for lane in (0..task.profile.lanes_of_bits(32)).filter(|lane| lane % 2 == 0) {
+                let at = 4 * lane..4 * lane + 4;
+                let active = regs[0].vec[0][at.clone()] != [0; 4];
+                let (a, b) = (&calm.vec0[at.clone()], &tempted.vec0[at]);
+                assert!(!active || a == b, "{} on {}: lane {lane}", task.what, task.profile);
+            }
+        }
+    }
+    assert!(raised > 10, "the active lanes raise too little to show anything: {raised}");
+}
+
+/// Parameter types of a scratch's first line.
+fn types(signature: &str) -> Vec<Ty> {
+    let inside = signature.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
+    inside.split(", ").filter_map(|param| Ty::from_name(param.split_once(": ")?.1)).collect()
+}
+
+/// Two calls with the even lanes active: with ordinary numbers in the odd lanes, and with temptations.
+fn pair(params: &[Ty], profile: Profile, bits: &mut Bits) -> [Regs; 2] {
+    let lanes = profile.lanes_of_bits(32);
+    let (mut calm, mut tempted) = (Vec::new(), Vec::new());
+    for &ty in params {
+        let mut values: Vec<u32> = (0..lanes).map(|_| random(ty, bits)).collect();
+        if matches!(ty, Ty::Mask(_)) {
+            (0..lanes).for_each(|lane| values[lane] = if lane % 2 == 0 { u32::MAX } else { 0 });
+            calm.push(Raw::Lanes(values.clone()));
+            tempted.push(Raw::Lanes(values));
+            continue;
+        }
+        let mut other = values.clone();
+        for lane in (1..lanes).step_by(2) {
+            values[lane] = if ty == F { 0x3f80_0000 } else { 1 };
+            other[lane] = if ty == F { bits.pick(TEMPTATIONS) } else { bits.i32() };
+        }
+        calm.push(Raw::Lanes(values));
+        tempted.push(Raw::Lanes(other));
+    }
+    [calm, tempted].map(|raw| encode(params, &raw, lanes).regs)
+}

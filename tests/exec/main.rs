@@ -1,0 +1,12 @@
+//! Generated objects run for real, on this CPU or in the emulator, and agree bit for bit with the evaluator of the
+//! chosen graph.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+mod arguments;
+mod assembly;
+mod calls_from_c;
+mod flags;
+mod machine;
+mod programs;
+#[path = "../support/mod.rs"]
+mod support;
