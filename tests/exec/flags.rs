@@ -119,7 +119,7 @@ fn inactive_lanes_change_nothing() {
                 panic!("{} on {profile}\n{}", program.name, program.text);
             };
             let linked = link_elf(&object).unwrap();
-            for name in ["g0", "g1", "g2", "g3"] {
+            for name in ["g_0", "g_1", "g_2", "g_3"] {
                 let signature = program.text.lines().find(|l| l.starts_with(&format!("scratch {name}("))).unwrap();
                 let params = types(signature);
                 let image = linked.image(name).unwrap();

@@ -98,17 +98,17 @@ fn long_lines_and_long_tokens_end() {
     run("a string", format!("embed e from \"{}\"\n", "s".repeat(ten_megabytes)));
     run("many lines", "\n".repeat(ten_megabytes));
     run("many comments", "~~\n".repeat(1_000_000));
-    run("many definitions", (0..2000).map(|i| format!("scratch f{i}(x: f32s) -> f32s:\n  x\n")).collect::<String>());
+    run("many definitions", (0..2000).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  x\n")).collect::<String>());
     run("many equal definitions", "scratch f(x: f32s) -> f32s:\n  x\n".repeat(20_000));
     run("many broken definitions", "scratch f(x: f32s -> :\n  x +\n".repeat(20_000));
 }
 
 #[test]
 fn calls_and_repeats_do_not_explode() {
-    let double: String = (1..32).map(|i| format!("scratch f{i}(x: f32s) -> f32s:\n  f{}(f{}(x))\n", i - 1, i - 1)).collect();
-    run("doubling calls", format!("scratch f0(x: f32s) -> f32s:\n  x + x\n{double}"));
-    let chain: String = (1..1000).map(|i| format!("scratch f{i}(x: f32s) -> f32s:\n  f{}(x)\n", i - 1)).collect();
-    rejected("a long chain of calls", format!("scratch f0(x: f32s) -> f32s:\n  x\n{chain}"));
+    let double: String = (1..32).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  f_{}(f_{}(x))\n", i - 1, i - 1)).collect();
+    run("doubling calls", format!("scratch f_0(x: f32s) -> f32s:\n  x + x\n{double}"));
+    let chain: String = (1..1000).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  f_{}(x)\n", i - 1)).collect();
+    rejected("a long chain of calls", format!("scratch f_0(x: f32s) -> f32s:\n  x\n{chain}"));
     rejected("recursion", "scratch f(x: f32s) -> f32s:\n  f(x)\n");
     let repeat = |trips: &str| body(&format!("  w := x\n  repeat <i: i32> from <0> up to <{trips}>:\n    w <- w * x\n  w"));
     run("many trips", repeat("4000"));

@@ -47,7 +47,7 @@ struct Generator {
     callees: Vec<Callee>,
 }
 
-/// A program of `functions` scratches named `f0`, `f1`, ...; the same for the same arguments, for ever.
+/// A program of `functions` scratches named `f_0`, `f_1`, ...; the same for the same arguments, for ever.
 pub fn program(seed: u64, functions: usize, fma: bool) -> Program {
     let mut generator = Generator { bits: Bits::new(seed), fma, names: Vec::new(), fresh: 0, callees: Vec::new() };
     let mut text = String::new();
@@ -57,7 +57,7 @@ pub fn program(seed: u64, functions: usize, fma: bool) -> Program {
     Program::new(format!("random program {seed}"), text)
 }
 
-/// Scratches `g0`, `g1`, ... whose whole arithmetic stands in the branch of an `if` over the mask `m`, their first
+/// Scratches `g_0`, `g_1`, ... whose whole arithmetic stands in the branch of an `if` over the mask `m`, their first
 /// parameter: with `m` false everywhere they are their second parameter and raise no flag.
 pub fn guarded(seed: u64, functions: usize, fma: bool) -> Program {
     let mut generator = Generator { bits: Bits::new(seed), fma, names: Vec::new(), fresh: 0, callees: Vec::new() };
@@ -78,9 +78,14 @@ impl Generator {
         format!("{letter}{}", self.fresh)
     }
 
+    /// An element of which there is a rack, or any when there is none yet.
     fn elem(&mut self) -> Elem {
         // Floats are where the compiler has most to do.
-        [Elem::F32, Elem::F32, Elem::I32, Elem::U32][self.bits.below(4)]
+        let all = [Elem::F32, Elem::F32, Elem::I32, Elem::U32];
+        let known = all.into_iter().filter(|&elem| self.names.iter().any(|name| name.1 == Ty::Rack(elem)));
+        let known: Vec<Elem> = known.collect();
+        let choice = if known.is_empty() { &all[..] } else { &known };
+        choice[self.bits.below(choice.len())]
     }
 
     fn value_type(&mut self) -> Ty {
@@ -88,6 +93,7 @@ impl Generator {
     }
 
     fn params(&mut self) -> Vec<Ty> {
+        self.names.clear();
         let mut params: Vec<Ty> = (0..1 + self.bits.below(3)).map(|_| Ty::Rack(self.elem())).collect();
         if self.chance(3) {
             params.push(Ty::Mask);
@@ -115,8 +121,9 @@ impl Generator {
     }
 
     fn function(&mut self, text: &mut String, index: usize) {
-        let name = format!("f{index}");
+        let name = format!("f_{index}");
         let params = self.params();
+        self.names = params.iter().map(|&ty| (String::new(), ty)).collect();
         let result = match self.bits.below(10) {
             0 => Ty::Uniform(self.elem()),
             1 => Ty::Flag,
@@ -136,9 +143,10 @@ impl Generator {
     }
 
     fn guarded_function(&mut self, text: &mut String, index: usize) {
+        self.names.clear();
         let elem = self.elem();
         let params = [Ty::Mask, Ty::Rack(elem), Ty::Rack(Elem::F32), Ty::Rack(Elem::F32), Ty::Rack(self.elem())];
-        self.declare(text, &format!("g{index}"), &params, Ty::Rack(elem));
+        self.declare(text, &format!("g_{index}"), &params, Ty::Rack(elem));
         // The mask is the guard's alone.
         self.names.remove(0);
         let budget = 2 + self.bits.below(6);
@@ -164,7 +172,7 @@ impl Generator {
             3 => self.repeat(text),
             4 => {
                 let elem = self.elem();
-                let (name, value) = (self.fresh('u'), self.expression(Ty::Uniform(elem), 2));
+                let (name, value) = (self.fresh('k'), self.expression(Ty::Uniform(elem), 2));
                 let _ = writeln!(text, "  let <{name}: {}> = {value}", elem.name());
                 self.names.push((name, Ty::Uniform(elem)));
             }
@@ -182,7 +190,8 @@ impl Generator {
     fn region(&mut self, text: &mut String) {
         // Longer sums and products of floats, where fusion has something to find.
         for _ in 0..1 + self.bits.below(4) {
-            let ty = if self.chance(4) { self.value_type() } else { Ty::Rack(Elem::F32) };
+            let floats = self.names.iter().any(|name| name.1 == Ty::Rack(Elem::F32));
+            let ty = if !floats || self.chance(4) { self.value_type() } else { Ty::Rack(Elem::F32) };
             let budget = 1 + self.bits.below(5);
             let (name, value) = (self.fresh('s'), self.expression(ty, budget));
             let note = if self.chance(3) { format!(": {}", ty.name()) } else { String::new() };
@@ -193,7 +202,7 @@ impl Generator {
 
     fn repeat(&mut self, text: &mut String) {
         let elem = self.elem();
-        let (name, index, first) = (self.fresh('w'), self.fresh('i'), self.rackish(elem, 1));
+        let (name, index, first) = (self.fresh('w'), self.fresh('n'), self.rackish(elem, 1));
         let (from, trips) = (self.bits.below(3), self.bits.below(4));
         let _ = writeln!(text, "  {name} := {first}");
         let _ = writeln!(text, "  repeat <{index}: i32> from <{from}> up to <{}>:", from + trips);
@@ -207,6 +216,10 @@ impl Generator {
     fn call(&mut self, text: &mut String) {
         let which = self.bits.below(self.callees.len());
         let callee = self.callees[which].clone();
+        let lacks = |ty: &Ty| matches!(ty, Ty::Rack(_)) && !self.names.iter().any(|name| name.1 == *ty);
+        if callee.params.iter().any(lacks) {
+            return;
+        }
         let args: Vec<String> = callee.params.iter().map(|&ty| self.expression(ty, 1)).collect();
         let (name, args) = (self.fresh('v'), args.join(", "));
         if callee.result.is_marked() {
@@ -248,15 +261,8 @@ impl Generator {
     /// is an operation on racks.
     fn rackish(&mut self, elem: Elem, budget: usize) -> String {
         if budget == 0 {
-            return match self.name(Ty::Rack(elem)) {
-                Some(name) => name,
-                None => {
-                    // No rack of this element is at hand: a choice by a comparison of racks has its type.
-                    let (a, b) = (self.literal(elem), self.literal(elem));
-                    let mask = self.mask(0);
-                    format!("select({mask}, <{a}>, <{b}>)")
-                }
-            };
+            // Callers ask for elements of which there is a rack.
+            return self.name(Ty::Rack(elem)).unwrap_or_default();
         }
         let left = self.bits.below(budget);
         let (left, right) = (left, budget - 1 - left);
@@ -312,10 +318,7 @@ impl Generator {
             {
                 return name;
             }
-            // Some rack is always among the parameters.
-            let racks = Elem::ALL.into_iter().filter(|&e| self.names.iter().any(|n| n.1 == Ty::Rack(e)));
-            let racks: Vec<Elem> = racks.collect();
-            let elem = racks[self.bits.below(racks.len())];
+            let elem = self.elem();
             return self.comparison(elem, 0);
         }
         let left = self.bits.below(budget);
@@ -392,7 +395,7 @@ mod tests {
     #[test]
     fn every_form_comes() {
         let all: String = (0..200).map(|seed| program(seed, 3, true).text).collect();
-        for form in ["  | ", "repeat", "select(", "if ", "sqrt(", "shift_bits_right_signed(", "fma(", "= f0(", "let <"]
+        for form in ["  | ", "repeat", "select(", "if ", "sqrt(", "shift_bits_right_signed(", "fma(", "= f_0(", "let <"]
         {
             assert!(all.contains(form), "{form}");
         }
