@@ -9,9 +9,9 @@ use std::process::Command;
 
 /// Names that an assembler would take for something else: registers, operators, directives' words, instructions.
 const NAMES: &[&str] = &[
-    "rax", "eax", "al", "k1", "ymm0", "xmm15", "zmm31", "rip", "st", "cr0", "offset", "ptr", "dword", "byte", "ymmword", "flat",
+    "rax", "eax", "al", "k1", "ymm0", "xmm15", "zmm31", "rip", "st", "cr0", "offset", "dword", "byte", "ymmword", "flat",
     "near", "far", "eq", "ne", "lt", "mod", "shl", "shr", "xor", "addps", "vaddps", "ret", "lock", "rep", "text", "d", "b",
-    "dup", "low", "high", "se_h", "_start", "_", "l0", "length", "size", "type",
+    "dup", "low", "high", "se_h", "_start", "l0", "length", "size", "type",
 ];
 
 /// Sections that are loaded, by name, and their relocations: place, type, and section and offset of the target.

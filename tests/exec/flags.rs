@@ -38,7 +38,7 @@ const GUARDED: &[(&str, &str)] = &[
     ("contracted", "if m then a * b + a else c"),
     ("contracted_minus", "if m then a * b - a else c"),
     ("contracted_negated", "if m then a - a * b else c"),
-    ("long", "if m then (a + b) * (a - b) / (a * b + 1.0) else c"),
+    ("longer", "if m then (a + b) * (a - b) / (a * b + 1.0) else c"),
     ("literal", "if m then a / 3.0 + 0.1 else c"),
     ("disjunction", "if m or n then a / b else c"),
     ("conjunction", "if m and not n then a / b else c"),
