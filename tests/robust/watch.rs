@@ -21,7 +21,7 @@ pub fn survive(bytes: &[u8], options: Options) -> Result<Outputs, String> {
         let compiler = Compiler::new(options, &NoFiles)?;
         let outputs = compiler.compile_bytes(Path::new("kernel.rk"), bytes.to_vec());
         crate::support::render(&outputs);
-        Ok(outputs)
+        Ok::<Outputs, String>(outputs)
     }));
     let took = started.elapsed();
     let outputs = match compiled {
