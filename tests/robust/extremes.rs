@@ -53,7 +53,9 @@ fn depth_is_refused_with_a_place() {
             assert!(outputs.diagnostics[0].span().is_some(), "{what}: no place");
         }
         rejected(what, open.repeat(MANY));
-        rejected(what, close.repeat(MANY));
+        if !close.is_empty() {
+            rejected(what, close.repeat(MANY));
+        }
     }
     let nested: String = (1..3000).map(|depth| format!("{}if m:\n", " ".repeat(depth))).collect();
     rejected("nested bodies", body(&nested));
