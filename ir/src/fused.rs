@@ -37,6 +37,7 @@ use crate::lane::{self, Checker, EvalError, FunctionPrinter, FunctionReader, Val
 use crate::value::Lanes;
 use num_rational::BigRational;
 use smol_str::SmolStr;
+use std::collections::HashSet;
 
 /// A region and its chosen graph.
 #[derive(Clone, PartialEq, Debug)]
@@ -176,10 +177,11 @@ impl lane::Region for Region {
     }
 
     fn check(&self, checker: &mut Checker) {
+        let computed: HashSet<ValueId> = self.values.iter().copied().collect();
         for (id, exact) in &self.exact {
             let (value, name) = (checker.get(*id), checker.show(*id));
             let rounded = round_rational(value.ty.elem(), exact).map(crate::ops::Imm::Bits);
-            if !self.values.contains(id) {
+            if !computed.contains(id) {
                 checker.fault(format!("{name} has an exact value but stands in another region"));
             } else if value.op != crate::ops::Op::Const || rounded.as_ref() != Some(&value.imm) {
                 checker.fault(format!("{name} is not {exact} rounded once"));
@@ -198,7 +200,7 @@ impl lane::Region for Region {
                 checker.fault(format!("{name} of type {from} is yielded as a {to}"));
             }
         }
-        if proof.source.iter().any(|id| self.values.contains(id)) {
+        if proof.source.iter().any(|id| computed.contains(id)) {
             checker.fault("a source graph shares a value with its chosen graph");
         }
     }
