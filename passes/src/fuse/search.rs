@@ -121,6 +121,10 @@ fn prepare(term: &Term, setting: Setting, explain: bool) -> (Graph, Vec<Id>, Id,
 /// Regions with more operations than this are only contracted and shared.
 const MOST_SEEDED: usize = 600;
 
+/// Regions with more operations than this stay as they are: extraction keeps a set of classes for each class, which for
+/// longer regions takes more memory and time than anybody has.
+const MOST_SEARCHED: usize = 2048;
+
 fn rewrite(graph: &mut Graph, term: &Term, setting: Setting, limits: Limits) -> Stop {
     let fma = setting.profile.info().fma;
     let usable = |row: &&Compiled| {
@@ -179,6 +183,9 @@ pub fn choose(term: &Term, setting: Setting) -> Chosen {
             return Chosen { term: made, source_classes, classes: origin, cost: (source_cost, cost), stop: Stop::Optimal };
         }
         return keep(term, source_cost, Stop::Optimal);
+    }
+    if term.operations() > MOST_SEARCHED {
+        return keep(term, source_cost, Stop::Nodes(MOST_SEARCHED as u32));
     }
     let searched = explore(term, setting);
     debug_assert_eq!(searched.graph.analysis.conflicts, 0);
