@@ -2,6 +2,7 @@
 
 use crate::support::{PROFILES, files, from_environment, ir_at};
 use crate::watch::{options, shown, survive};
+use rake_ir::diag::Code;
 use rake_ir::lane::FuseLevel;
 use rake_testkit::source::{mutate, random, regions};
 use rake_testkit::special::Bits;
@@ -34,6 +35,8 @@ fn every_dump_reads_back_and_compiles() {
             let from = Options { from: Some(kind.name().to_owned()), ..crate::support::everything(profile, FuseLevel::Full) };
             match survive(dump.as_bytes(), from) {
                 Ok(outputs) if outputs.succeeded() => {}
+                // A case may be about a program that fits no registers; its earlier IRs are fine.
+                Ok(outputs) if outputs.diagnostics.iter().all(|d| d.code == Code::OutOfRegisters) => {}
                 Ok(outputs) => panic!("{}: {}\n{dump}", kind.name(), crate::support::plain(&outputs.diagnostics)),
                 Err(problem) => panic!("{}: {problem}\n{dump}", kind.name()),
             }
