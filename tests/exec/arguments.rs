@@ -176,7 +176,8 @@ fn pairs_of_all_special_values_come() {
 #[test]
 fn a_bool_is_its_lowest_bit_and_a_mask_its_sign() {
     let params = [Ty::Uniform(Elem::Bool), Ty::Mask(32), Ty::Uniform(Elem::I32)];
-    let raw = [Raw::Word(0xffff_ff00), Raw::Lanes(vec![1, 0x8000_0000, 0x7fff_ffff, !0]), Raw::Word(0xabcd_ef01_ffff_fffe)];
+    let raw =
+        [Raw::Word(0xffff_ff00), Raw::Lanes(vec![1, 0x8000_0000, 0x7fff_ffff, !0]), Raw::Word(0xabcd_ef01_ffff_fffe)];
     let call = encode(&params, &raw, 4);
     assert_eq!(call.values[0].bits(), [0]);
     assert_eq!(call.values[1].bits(), [0, 1, 0, 1]);

@@ -9,9 +9,9 @@ use std::process::Command;
 
 /// Names that an assembler would take for something else: registers, operators, directives' words, instructions.
 const NAMES: &[&str] = &[
-    "rax", "eax", "al", "k1", "ymm0", "xmm15", "zmm31", "rip", "st", "cr0", "offset", "dword", "byte", "ymmword", "flat",
-    "near", "far", "eq", "ne", "lt", "mod", "shl", "shr", "xor", "addps", "vaddps", "ret", "lock", "rep", "text", "d", "b",
-    "dup", "low", "high", "se_h", "_start", "l0", "length", "size", "type",
+    "rax", "eax", "al", "k1", "ymm0", "xmm15", "zmm31", "rip", "st", "cr0", "offset", "dword", "byte", "ymmword",
+    "flat", "near", "far", "eq", "ne", "lt", "mod", "shl", "shr", "xor", "addps", "vaddps", "ret", "lock", "rep",
+    "text", "d", "b", "dup", "low", "high", "se_h", "_start", "l0", "length", "size", "type",
 ];
 
 /// Sections that are loaded, by name, and their relocations: place, type, and section and offset of the target.
@@ -22,7 +22,8 @@ fn contents(bytes: &[u8]) -> Contents {
     let mut all = Contents::new();
     for section in file.sections() {
         let name = section.name().unwrap().to_owned();
-        let loaded = matches!(section.kind(), SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString);
+        let loaded =
+            matches!(section.kind(), SectionKind::Text | SectionKind::ReadOnlyData | SectionKind::ReadOnlyString);
         if !loaded || section.size() == 0 || name == ".eh_frame" {
             continue;
         }
@@ -30,7 +31,8 @@ fn contents(bytes: &[u8]) -> Contents {
             let RelocationTarget::Symbol(index) = relocation.target() else { panic!("{name}: no symbol") };
             let RelocationFlags::Elf { r_type } = relocation.flags() else { panic!("{name}: not ELF") };
             let symbol = file.symbol_by_index(index).unwrap();
-            let place = symbol.section_index().map(|index| file.section_by_index(index).unwrap().name().unwrap().to_owned());
+            let place =
+                symbol.section_index().map(|index| file.section_by_index(index).unwrap().name().unwrap().to_owned());
             // An assembler refers to a local label as section and offset.
             (at, r_type, place.unwrap_or_default(), symbol.address() as i64 + relocation.addend())
         });

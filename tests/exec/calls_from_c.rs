@@ -81,7 +81,12 @@ fn flags(profile: Profile) -> &'static [&'static str] {
 }
 
 fn gcc(folder: &Path, args: &[&str]) {
-    let run = Command::new("gcc").current_dir(folder).args(["-O1", "-Wall", "-Wextra", "-Werror"]).args(args).output().unwrap();
+    let run = Command::new("gcc")
+        .current_dir(folder)
+        .args(["-O1", "-Wall", "-Wextra", "-Werror"])
+        .args(args)
+        .output()
+        .unwrap();
     assert!(run.status.success(), "gcc {args:?}: {}", String::from_utf8_lossy(&run.stderr));
     assert!(run.stderr.is_empty(), "gcc {args:?}: {}", String::from_utf8_lossy(&run.stderr));
 }

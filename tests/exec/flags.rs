@@ -16,8 +16,19 @@ const F: Ty = Ty::Rack(Elem::F32);
 /// Operands that raise what each operation can raise: signalling NaNs, zeros, subnormals, infinities of both signs, the
 /// greatest numbers, negative and inexact ones.
 const TEMPTATIONS: &[u32] = &[
-    0x7fa0_0001, 0xffa0_0001, 0, 0x8000_0000, 1, 0x807f_ffff, 0x7f80_0000, 0xff80_0000, 0x7f7f_ffff, 0xff7f_ffff,
-    0xbf80_0001, 0x3eaa_aaab, 0x0080_0001,
+    0x7fa0_0001,
+    0xffa0_0001,
+    0,
+    0x8000_0000,
+    1,
+    0x807f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7f7f_ffff,
+    0xff7f_ffff,
+    0xbf80_0001,
+    0x3eaa_aaab,
+    0x0080_0001,
 ];
 
 /// Operations under `if m`, whose other branch is a parameter.

@@ -32,7 +32,8 @@ fn every_dump_reads_back_and_compiles() {
     for kind in readable() {
         for dump in dumps(kind) {
             let profile = PROFILES.into_iter().find(|p| dump.contains(&format!("profile {p}"))).unwrap_or(PROFILES[0]);
-            let from = Options { from: Some(kind.name().to_owned()), ..crate::support::everything(profile, FuseLevel::Full) };
+            let from =
+                Options { from: Some(kind.name().to_owned()), ..crate::support::everything(profile, FuseLevel::Full) };
             match survive(dump.as_bytes(), from) {
                 Ok(outputs) if outputs.succeeded() => {}
                 // A case may be about a program that fits no registers; its earlier IRs are fine.

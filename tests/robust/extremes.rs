@@ -79,9 +79,13 @@ fn flat_chains_of_any_length_end() {
     run("conjunction", body(&format!("  select({}, x, x)", chain("and", "m"))));
     run("comparison chain", body(&format!("  select({}, x, x)", chain("<", "x"))));
     run("else chain", body(&format!("  {}x", "if m then x else ".repeat(200))));
-    let stages: String = (0..2000).map(|i| format!("  | s{i} <| {} * x + 1.0\n", if i == 0 { "x".into() } else { format!("s{}", i - 1) })).collect();
+    let stages: String = (0..2000)
+        .map(|i| format!("  | s{i} <| {} * x + 1.0\n", if i == 0 { "x".into() } else { format!("s{}", i - 1) }))
+        .collect();
     run("stages", body(&format!("{stages}  s1999")));
-    let lets: String = (0..20_000).map(|i| format!("  let v{i} = {} + x\n", if i == 0 { "x".into() } else { format!("v{}", i - 1) })).collect();
+    let lets: String = (0..20_000)
+        .map(|i| format!("  let v{i} = {} + x\n", if i == 0 { "x".into() } else { format!("v{}", i - 1) }))
+        .collect();
     run("lets", body(&format!("{lets}  v19999")));
 }
 
@@ -107,12 +111,14 @@ fn long_lines_and_long_tokens_end() {
 
 #[test]
 fn calls_and_repeats_do_not_explode() {
-    let double: String = (1..32).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  f_{}(f_{}(x))\n", i - 1, i - 1)).collect();
+    let double: String =
+        (1..32).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  f_{}(f_{}(x))\n", i - 1, i - 1)).collect();
     run("doubling calls", format!("scratch f_0(x: f32s) -> f32s:\n  x + x\n{double}"));
     let chain: String = (1..1000).map(|i| format!("scratch f_{i}(x: f32s) -> f32s:\n  f_{}(x)\n", i - 1)).collect();
     rejected("a long chain of calls", format!("scratch f_0(x: f32s) -> f32s:\n  x\n{chain}"));
     rejected("recursion", "scratch f(x: f32s) -> f32s:\n  f(x)\n");
-    let repeat = |trips: &str| body(&format!("  w := x\n  repeat <i: i32> from <0> up to <{trips}>:\n    w <- w * x\n  w"));
+    let repeat =
+        |trips: &str| body(&format!("  w := x\n  repeat <i: i32> from <0> up to <{trips}>:\n    w <- w * x\n  w"));
     run("many trips", repeat("4000"));
     rejected("too many trips", repeat("2000000000"));
     let mut nested = "  w := x\n".to_owned();

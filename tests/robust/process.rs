@@ -33,7 +33,12 @@ fn ends_well(folder: &Path, input: &Path, mode: &[&str], profile: &str) {
     command.current_dir(folder).args(mode).args(["--target", profile]).arg(input);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let usage = measure(&mut command).expect("the compiler starts");
-    let what = || format!("{mode:?} on {profile}: {}", String::from_utf8_lossy(&std::fs::read(input).unwrap_or_default()).chars().take(2000).collect::<String>());
+    let what = || {
+        format!(
+            "{mode:?} on {profile}: {}",
+            String::from_utf8_lossy(&std::fs::read(input).unwrap_or_default()).chars().take(2000).collect::<String>()
+        )
+    };
     assert!(matches!(usage.status.code(), Some(0 | 1)), "{}\n{}", usage.status, what());
     assert!(usage.wall < Duration::from_secs(20), "took {:?}\n{}", usage.wall, what());
 }
@@ -74,7 +79,9 @@ fn every_mode_ends_well_on_extremes() {
     ];
     for (index, text) in inputs.iter().enumerate() {
         let input = folder.write(&format!("k{index}.rk"), text);
-        for mode in [&[][..], &["--verify-native", "-o", "k.o"], &["--emit-tokens"], &["--emit-ast"], &["--check-passes"]] {
+        for mode in
+            [&[][..], &["--verify-native", "-o", "k.o"], &["--emit-tokens"], &["--emit-ast"], &["--check-passes"]]
+        {
             ends_well(&folder.0, &input, mode, "x86-avx2");
         }
     }
