@@ -40,7 +40,9 @@ fn ends_well(folder: &Path, input: &Path, mode: &[&str], profile: &str) {
         )
     };
     assert!(matches!(usage.status.code(), Some(0 | 1)), "{}\n{}", usage.status, what());
-    assert!(usage.wall < Duration::from_secs(20), "took {:?}\n{}", usage.wall, what());
+    // Evaluating a hundred thousand operations after every pass takes its time in a test build.
+    let budget = Duration::from_secs(if mode.contains(&"--check-passes") { 120 } else { 20 });
+    assert!(usage.wall < budget, "took {:?}\n{}", usage.wall, what());
 }
 
 #[test]
