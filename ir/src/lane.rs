@@ -69,10 +69,13 @@ impl<R: Region> Function<R> {
     /// The values that the function computes, regions included, in program order. Values that stand for a proof only
     /// are not among them.
     pub fn order(&self) -> impl Iterator<Item = ValueId> {
-        self.body.iter().flat_map(|stmt| match stmt {
-            Stmt::Value(id) => std::slice::from_ref(id),
-            Stmt::Region(region) => region.computed(),
-        }).copied()
+        self.body
+            .iter()
+            .flat_map(|stmt| match stmt {
+                Stmt::Value(id) => std::slice::from_ref(id),
+                Stmt::Region(region) => region.computed(),
+            })
+            .copied()
     }
 
     /// The types of a value's operands.

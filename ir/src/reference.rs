@@ -126,7 +126,13 @@ fn minimum(elem: Elem, a: u64, b: u64) -> u64 {
         None => float::canonical_nan(elem),
         // Equal floats differ at most in the sign of zero, and the set sign is the lesser.
         Some(std::cmp::Ordering::Equal) => a | b,
-        Some(order) => if order.is_lt() { a } else { b },
+        Some(order) => {
+            if order.is_lt() {
+                a
+            } else {
+                b
+            }
+        }
     }
 }
 
@@ -135,6 +141,12 @@ fn maximum(elem: Elem, a: u64, b: u64) -> u64 {
     match compare(elem, &[a, b]) {
         None => float::canonical_nan(elem),
         Some(std::cmp::Ordering::Equal) => a & b,
-        Some(order) => if order.is_gt() { a } else { b },
+        Some(order) => {
+            if order.is_gt() {
+                a
+            } else {
+                b
+            }
+        }
     }
 }

@@ -39,7 +39,19 @@ impl Random {
     }
 
     fn float(&mut self) -> u32 {
-        let special = [0, 0x8000_0000, 0x3f80_0000, 0xbf80_0000, 0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 1, 0x4b00_0001, 0x3f00_0000, 0x40a0_0000];
+        let special = [
+            0,
+            0x8000_0000,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0000,
+            1,
+            0x4b00_0001,
+            0x3f00_0000,
+            0x40a0_0000,
+        ];
         if self.below(3) > 0 { self.pick(&special) } else { self.next() as u32 }
     }
 
@@ -218,15 +230,15 @@ fn run(seed: u64, profile: Profile, fuse: impl Fn(tined::Program) -> fused::Prog
     assert_eq!(fused::check_sanitised(&sanitised), Ok(()));
     let simplified = simplify::run(sanitised.clone());
     hold(&simplified, "simplify", seed);
-    let stages =
-        [("fuse", &fused), ("expand", &expanded), ("sanitise", &sanitised), ("simplify", &simplified)];
+    let stages = [("fuse", &fused), ("expand", &expanded), ("sanitise", &sanitised), ("simplify", &simplified)];
     let mut random = Random(seed ^ 0x5555_5555);
     for _ in 0..3 {
         let args = PARAMS.map(|(_, ty)| Lanes::new((0..lanes_of(ty, profile)).map(|_| random.bits(ty.elem()))));
         let want = tined::eval(&tined, "f", &args).unwrap_or_else(|fault| panic!("seed {seed}: {fault}\n{text}"));
         for (name, program) in stages {
             let got = fused::eval(program, "f", &args);
-            let got = got.unwrap_or_else(|fault| panic!("{name}, seed {seed}: {fault}\n{text}\n{}", fused::print(program)));
+            let got =
+                got.unwrap_or_else(|fault| panic!("{name}, seed {seed}: {fault}\n{text}\n{}", fused::print(program)));
             let same = want.same(&got, Elem::F32);
             assert!(same, "{name}, seed {seed}: {want:x?} {got:x?}\n{text}\n{}", fused::print(program));
         }

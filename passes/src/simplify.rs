@@ -114,7 +114,13 @@ fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
 }
 
 /// The rules of `select(mask, a, b)`.
-fn choose(values: &mut Arena<Value>, id: ValueId, mut mask: ValueId, mut a: ValueId, mut b: ValueId) -> Option<ValueId> {
+fn choose(
+    values: &mut Arena<Value>,
+    id: ValueId,
+    mut mask: ValueId,
+    mut a: ValueId,
+    mut b: ValueId,
+) -> Option<ValueId> {
     let own = values[id].mask;
     let serves = |values: &Arena<Value>, other: ValueId| values[other].mask.is_none() || values[other].mask == own;
     if values[mask].op == Op::Not && serves(values, mask) && serves(values, values[mask].args[0]) {
@@ -171,7 +177,8 @@ fn rebuild(function: &mut Function, to: &[ValueId], live: &[bool]) {
         let renamed = |arg: ValueId| moved[index(arg)].unwrap_or(arg);
         let args = value.args.iter().map(|&arg| renamed(arg)).collect();
         let (mask, name) = (value.mask.map(renamed), value.name.take());
-        let made = new.alloc(Value { op: value.op, imm: value.imm.clone(), args, ty: value.ty, mask, span: value.span, name });
+        let made =
+            new.alloc(Value { op: value.op, imm: value.imm.clone(), args, ty: value.ty, mask, span: value.span, name });
         moved[index(id)] = Some(made);
         Some(made)
     };

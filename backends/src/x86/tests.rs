@@ -23,7 +23,9 @@ fn dump(profile: Profile, text: &str) -> fused::Program {
 }
 
 /// Everything up to registers, each IR checked and read back.
-fn compile(program: &fused::Program) -> Result<(selected::Program, allocated::Program), Vec<rake_ir::diag::Diagnostic>> {
+fn compile(
+    program: &fused::Program,
+) -> Result<(selected::Program, allocated::Program), Vec<rake_ir::diag::Diagnostic>> {
     let chosen = select::run(program, &X86Target)?;
     selected::check(&chosen).unwrap_or_else(|e| panic!("{}\n{e:?}", selected::print(&chosen)));
     let text = selected::print(&chosen);
@@ -76,10 +78,9 @@ fn agree(program: &fused::Program, ordered: &selected::Program, placed: &allocat
     let ty = chosen.result_ty;
     let expected = fused::eval(program, &source.name, args).unwrap();
     let inputs: Vec<Bits> = args.iter().zip(&source.params).map(|(a, p)| enter(a, p.ty)).collect();
-    for (ir, bits) in [
-        ("selected", selected::eval(chosen, profile, &inputs)),
-        ("allocated", allocated::eval(done, profile, &inputs)),
-    ] {
+    for (ir, bits) in
+        [("selected", selected::eval(chosen, profile, &inputs)), ("allocated", allocated::eval(done, profile, &inputs))]
+    {
         let result = leave(&bits.unwrap(), ty, profile);
         assert!(
             result.same(&expected, ty.elem()),

@@ -65,7 +65,11 @@ fn the_check_knows_regions() {
         ("exact %2 = 1/3", "exact %2 = 1/2", "advance: %2 is not 1/2 rounded once"),
         ("exact %2 = 1/3", "exact %3 = 1/3", "advance: %3 is not 1/3 rounded once"),
         ("%5 : f32s = mul %1, %4", "%5 : f32s = mul %1, %2", "advance: %5 reads %2 before it is computed"),
-        ("%6 : f32s = add %0, %5", "%6 : f32s = mul_add %0, %5, %4", "advance: %6: `mul_add` cannot stand in a source graph"),
+        (
+            "%6 : f32s = add %0, %5",
+            "%6 : f32s = mul_add %0, %5, %4",
+            "advance: %6: `mul_add` cannot stand in a source graph",
+        ),
         ("profile x86-avx2", "profile x86-sse2", "advance: %3: `mul_add` cannot stand here"),
     ];
     for (from, to, expected) in cases {

@@ -114,7 +114,10 @@ fn the_check_finds_each_kind_of_violation() {
         ("%3 : i32s = add %0, %1", "f: %3: `add` gives f32s, not i32s"),
         ("%3 : f32s = param 3", "f: %3: `param` 3 does not exist"),
         ("%3 : f32s = param 2", "f: %3: `param` 2 is of type mask"),
-        ("%3 : u32s = lane_index\n%4 : u32s = shift_bits_left %3, 32", "f: %4: `shift_bits_left` has the count 32, not below the width"),
+        (
+            "%3 : u32s = lane_index\n%4 : u32s = shift_bits_left %3, 32",
+            "f: %4: `shift_bits_left` has the count 32, not below the width",
+        ),
         ("%3 : f32s = shuffle %0, [0, 1, 2, 4]", "f: %3: `shuffle` picks 4 lanes, each below 4"),
         ("%3 : f32s = shuffle %0, [0, 1, 2]", "f: %3: `shuffle` picks 4 lanes, each below 4"),
         ("%3 : <f32> = extract %0, 4", "f: %3: `extract` has the lane 4"),
@@ -123,10 +126,16 @@ fn the_check_finds_each_kind_of_violation() {
         ("%3 : f32s = neg %0 if %1", "f: %3 of type f32s is computed under a f32s, not a mask"),
         ("%3 : <f32> = sum %0 if %2", "f: %3 of type <f32> is computed under a mask, not a <bool>"),
         ("%3 : f32s = mul_add %0, %0, %0", "f: %3 is contracted outside a region"),
-        ("%3 : f32s = neg %0 if %2\n%4 : f32s = rotate_left %3, 1", "f: %4: `rotate_left` reads lanes that have no value"),
+        (
+            "%3 : f32s = neg %0 if %2\n%4 : f32s = rotate_left %3, 1",
+            "f: %4: `rotate_left` reads lanes that have no value",
+        ),
         ("region {\n%3 : <f32> = sum %0\nstage s %3\n}", "f: %3: `sum` cannot stand in a region"),
         ("region {\n%3 : f32s = mul_add %0, %0, %0\nstage s %3\n}", "f: %3: `mul_add` cannot stand here"),
-        ("region {\n%3 : f32s = neg %0\n%4 : f32s = neg %3\nstage s %4\n}\n%5 : f32s = abs %3", "f: %5 reads %3 which is no result of its region"),
+        (
+            "region {\n%3 : f32s = neg %0\n%4 : f32s = neg %3\nstage s %4\n}\n%5 : f32s = abs %3",
+            "f: %5 reads %3 which is no result of its region",
+        ),
     ];
     for (body, expected) in cases {
         assert!(faults(body).iter().any(|fault| fault == expected), "{body}: {:#?}", faults(body));
@@ -217,7 +226,8 @@ impl Random {
 
 #[test]
 fn mutated_dumps_never_panic() {
-    let pieces = ["%", "%0", "%99999999999", "{", "}", "\n", "~~", "[", "-", "<", "if", "region {", "é", "0x", "scratch", ","];
+    let pieces =
+        ["%", "%0", "%99999999999", "{", "}", "\n", "~~", "[", "-", "<", "if", "region {", "é", "0x", "scratch", ","];
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut accepted, mut rejected) = (0, 0);
     for round in 0..6000 {
@@ -226,7 +236,8 @@ fn mutated_dumps_never_panic() {
             let boundaries: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
             let from = boundaries[random.below(boundaries.len())];
             let length = random.below(6);
-            let to = (from..text.len()).find(|&at| at >= from + length && text.is_char_boundary(at)).unwrap_or(text.len());
+            let to =
+                (from..text.len()).find(|&at| at >= from + length && text.is_char_boundary(at)).unwrap_or(text.len());
             let piece = pieces[random.below(pieces.len())];
             text.replace_range(from..to, if random.below(2) == 0 { "" } else { piece });
         }
@@ -239,7 +250,11 @@ fn mutated_dumps_never_panic() {
         assert_eq!(print(&read(&printed).unwrap()), printed);
         if check(&program).is_ok() {
             for function in &program.functions {
-                let args: Vec<Lanes> = function.params.iter().map(|p| Lanes::splat(1, crate::value::lanes_of(p.ty, program.profile))).collect();
+                let args: Vec<Lanes> = function
+                    .params
+                    .iter()
+                    .map(|p| Lanes::splat(1, crate::value::lanes_of(p.ty, program.profile)))
+                    .collect();
                 let _ = eval(&program, &function.name, &args);
             }
         }

@@ -15,8 +15,33 @@ fn program(body: &str, profile: Profile) -> Program {
 /// Values around every edge of rounding.
 fn edges() -> Vec<f32> {
     let plain = [
-        0.0, 0.2, 0.5, 0.49999997, 0.50000006, 0.7, 0.9, 1.0, 1.5, 2.5, 3.5, 104.0, 105.0, 4194304.5, 4194305.5, 8388607.0,
-        8388607.5, 8388608.0, 8388609.0, 8388687.0, 3e9, 3.4e38, 1e-45, 5.9e-41, 1.1754944e-38, f32::INFINITY, f32::NAN,
+        0.0,
+        0.2,
+        0.5,
+        0.49999997,
+        0.50000006,
+        0.7,
+        0.9,
+        1.0,
+        1.5,
+        2.5,
+        3.5,
+        104.0,
+        105.0,
+        4194304.5,
+        4194305.5,
+        8388607.0,
+        8388607.5,
+        8388608.0,
+        8388609.0,
+        8388687.0,
+        3e9,
+        3.4e38,
+        1e-45,
+        5.9e-41,
+        1.1754944e-38,
+        f32::INFINITY,
+        f32::NAN,
     ];
     plain.iter().flat_map(|&x| [x, -x]).collect()
 }
@@ -36,7 +61,13 @@ fn each_sequence_agrees_with_its_operation_bit_for_bit() {
             for x in inputs.chunks(profile.lanes(Elem::F32)) {
                 let args = [Lanes::f32s(x), Lanes::truths(&vec![true; x.len()])];
                 let (want, got) = (fused::eval(&before, "f", &args).unwrap(), fused::eval(&after, "f", &args).unwrap());
-                assert!(want.same(&got, Elem::F32), "{} {x:?}: {:?} {:?}", row.op.name(), want.to_f32s(), got.to_f32s());
+                assert!(
+                    want.same(&got, Elem::F32),
+                    "{} {x:?}: {:?} {:?}",
+                    row.op.name(),
+                    want.to_f32s(),
+                    got.to_f32s()
+                );
             }
         }
     }

@@ -128,7 +128,10 @@ pub fn chain(source: &Term, chosen: &Term, setting: Setting, names: &[String]) -
     }
     let (mut searched, root) = search::explore_explained(source, chosen, setting);
     if searched.graph.find(root) != searched.graph.find(searched.root) {
-        return note("equal-by-proof", "the second search found no chain; the graphs agree over random rationals".into());
+        return note(
+            "equal-by-proof",
+            "the second search found no chain; the graphs agree over random rationals".into(),
+        );
     }
     let mut explanation = searched.graph.explain_id_equivalence(searched.root, root);
     let terms = explanation.make_flat_explanation();

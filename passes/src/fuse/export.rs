@@ -187,7 +187,13 @@ impl Exporter<'_> {
     }
 
     /// A path's conjunction, the shorter path's being `before`; `None` where a condition has other lanes.
-    fn conjunction(&mut self, path: &[(usize, bool)], want: Ty, before: Option<ValueId>, span: Span) -> Option<ValueId> {
+    fn conjunction(
+        &mut self,
+        path: &[(usize, bool)],
+        want: Ty,
+        before: Option<ValueId>,
+        span: Span,
+    ) -> Option<ValueId> {
         let key = (path.to_vec(), want.lane_bits().unwrap_or(0));
         if let Some(&made) = self.masks.get(&key) {
             return Some(made);

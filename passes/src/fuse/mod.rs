@@ -161,8 +161,7 @@ fn fuse(
     let source = graph::import(values, &region.values, yields);
     let outer = outer_mask(values, &region);
     let chosen = search::choose(&source.term, setting);
-    let site =
-        Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer };
+    let site = Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer };
     let chain = options.explain.then(|| {
         let names = explain::input_names(values, around.params, &source.inputs);
         explain::chain(&source.term, &chosen.term, setting, &names)

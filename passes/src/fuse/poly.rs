@@ -301,7 +301,8 @@ impl Poly {
         let lead = divisor.0.first()?;
         let mut quotient = Vec::new();
         let possible = |mono: &Mono| {
-            mono.over(&lead.0).is_some_and(|f| divisor.0[1..].iter().all(|t| self.coefficient(&f.times(&t.0)).is_some()))
+            mono.over(&lead.0)
+                .is_some_and(|f| divisor.0[1..].iter().all(|t| self.coefficient(&f.times(&t.0)).is_some()))
         };
         if !self.0.iter().any(|t| possible(&t.0)) {
             return None;

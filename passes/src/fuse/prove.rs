@@ -233,7 +233,12 @@ fn arithmetic(op: Op, n: &[&BigRational], value: &Value, of: Elem, divides: bool
     })
 }
 
-fn trial(function: &Function<fused::Region>, region: &fused::Region, seed: u64, units: bool) -> Result<Option<String>, TooLarge> {
+fn trial(
+    function: &Function<fused::Region>,
+    region: &fused::Region,
+    seed: u64,
+    units: bool,
+) -> Result<Option<String>, TooLarge> {
     let Some(proof) = &region.proof else { return Ok(None) };
     let exact = region.exact.iter().map(|(id, number)| (*id, number)).collect();
     let mut trial = Trial { function, exact, lanes: HashMap::new(), seed, units };

@@ -60,12 +60,7 @@ pub struct Searched {
 
 /// The node over all results, without them.
 pub fn root_node() -> Node {
-    Node {
-        head: Head::Root,
-        ty: Ty::Uniform(Elem::Bool),
-        payload: Payload::Imm(Imm::None),
-        args: Children::new(),
-    }
+    Node { head: Head::Root, ty: Ty::Uniform(Elem::Bool), payload: Payload::Imm(Imm::None), args: Children::new() }
 }
 
 /// An e-graph with explanations in which `chosen` was put beside `term` before rewriting; and the root of `chosen`.
@@ -135,8 +130,7 @@ fn rewrite(graph: &mut Graph, term: &Term, setting: Setting, limits: Limits) -> 
     let types = term.types();
     let rows: Vec<&Compiled> = types.iter().flat_map(|&ty| rewrites::compiled(ty)).filter(usable).collect();
     for _ in 0..limits.rounds {
-        let matches: Vec<_> =
-            rows.iter().map(|row| row.rewrite.search_with_limit(graph, limits.matches)).collect();
+        let matches: Vec<_> = rows.iter().map(|row| row.rewrite.search_with_limit(graph, limits.matches)).collect();
         let mut changed = false;
         for (row, matches) in rows.iter().zip(&matches) {
             if matches.is_empty() {
@@ -180,7 +174,13 @@ pub fn choose(term: &Term, setting: Setting) -> Chosen {
         let cost = made.cost(setting.profile);
         if cost < source_cost {
             let source_classes = (0..term.nodes.len()).collect();
-            return Chosen { term: made, source_classes, classes: origin, cost: (source_cost, cost), stop: Stop::Optimal };
+            return Chosen {
+                term: made,
+                source_classes,
+                classes: origin,
+                cost: (source_cost, cost),
+                stop: Stop::Optimal,
+            };
         }
         return keep(term, source_cost, Stop::Optimal);
     }

@@ -162,12 +162,7 @@ pub fn seed(graph: &mut Graph, term: &Term, classes: &[Id], setting: Setting) ->
 fn weights(ty: Ty, setting: Setting) -> Weights {
     let of = |op| cost(op, ty, setting.profile).throughput;
     let fuses = setting.profile.info().fma && ty.elem().is_float() && setting.level != FuseLevel::Exact;
-    Weights {
-        add: of(Op::Add),
-        mul: of(Op::Mul),
-        shift: of(Op::ShiftBitsLeft),
-        fused: fuses.then(|| of(Op::MulAdd)),
-    }
+    Weights { add: of(Op::Add), mul: of(Op::Mul), shift: of(Op::ShiftBitsLeft), fused: fuses.then(|| of(Op::MulAdd)) }
 }
 
 fn seed_ring(graph: &mut Graph, term: &Term, classes: &[Id], setting: Setting, ty: Ty, ring: &Ring) -> usize {
@@ -276,7 +271,8 @@ impl Emit<'_> {
             }
             self.left = self.left.saturating_sub(1);
             let fewer = most.saturating_sub(1).max(1);
-            let (Some(left), Some(right)) = (self.visit(search, step.left, fewer), self.visit(search, step.right, fewer))
+            let (Some(left), Some(right)) =
+                (self.visit(search, step.left, fewer), self.visit(search, step.right, fewer))
             else {
                 continue;
             };

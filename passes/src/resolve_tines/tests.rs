@@ -108,8 +108,11 @@ fn nested_branches_conjoin_and_evaluate() {
     // if x > 0 then (if x < 1 then sqrt(x) else 1 / x) else -x
     let mut s = Source::new(&[("x", F)]);
     let reads: Vec<ExprId> = (0..5).map(|_| s.read(0)).collect();
-    let (zero, one, one2) =
-        (s.expr(ExprKind::Const(0), F), s.expr(ExprKind::Const(0x3f80_0000), F), s.expr(ExprKind::Const(0x3f80_0000), F));
+    let (zero, one, one2) = (
+        s.expr(ExprKind::Const(0), F),
+        s.expr(ExprKind::Const(0x3f80_0000), F),
+        s.expr(ExprKind::Const(0x3f80_0000), F),
+    );
     let outer = s.op(Op::Gt, &[reads[0], zero], M);
     let inner = s.op(Op::Lt, &[reads[1], one], M);
     let root = s.op(Op::Sqrt, &[reads[2]], F);

@@ -119,9 +119,7 @@ fn may_combine(to: &PatternAst<Node>) -> bool {
         ENodeOrVar::ENode(node) => node.exact().is_some() || node.args.len() == 2,
     };
     to.iter().any(|node| match node {
-        ENodeOrVar::ENode(n) => {
-            matches!(n.as_op(), Some(Op::Add | Op::Sub | Op::Mul)) && n.args.iter().all(leaf)
-        }
+        ENodeOrVar::ENode(n) => matches!(n.as_op(), Some(Op::Add | Op::Sub | Op::Mul)) && n.args.iter().all(leaf),
         ENodeOrVar::Var(_) => false,
     })
 }

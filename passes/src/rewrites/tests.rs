@@ -10,8 +10,7 @@ use rake_ir::reference::{Reference, reference};
 use rake_ir::types::{Elem, Ty};
 use std::collections::BTreeMap;
 
-const ELEMS: [Elem; 8] =
-    [Elem::F32, Elem::F64, Elem::I32, Elem::U32, Elem::I8, Elem::U8, Elem::I64, Elem::Bool];
+const ELEMS: [Elem; 8] = [Elem::F32, Elem::F64, Elem::I32, Elem::U32, Elem::I8, Elem::U8, Elem::I64, Elem::Bool];
 
 struct Random(u64);
 
@@ -59,7 +58,13 @@ fn bits_of(ast: &PatternAst<Node>, bound: &BTreeMap<Var, u64>) -> u64 {
                     let op = node.as_op().expect("an operation");
                     match (reference(op), op) {
                         (Reference::Lane(f), _) => f(node.ty.elem(), &Imm::None, &args),
-                        (_, Op::If) => if args[0] & 1 == 1 { args[1] } else { args[2] },
+                        (_, Op::If) => {
+                            if args[0] & 1 == 1 {
+                                args[1]
+                            } else {
+                                args[2]
+                            }
+                        }
                         _ => panic!("{op:?} has no lane reference"),
                     }
                 }
@@ -208,7 +213,9 @@ fn powers_of_two_divide_and_shift_bit_for_bit() {
             }
             let Some(by) = power::reciprocal(&divisor, Ty::Rack(elem)) else { continue };
             let by = constant::to_bits(&by, elem);
-            let (Reference::Lane(div), Reference::Lane(mul)) = (reference(Op::Div), reference(Op::Mul)) else { panic!() };
+            let (Reference::Lane(div), Reference::Lane(mul)) = (reference(Op::Div), reference(Op::Mul)) else {
+                panic!()
+            };
             for x in special(elem).into_iter().chain((0..20).map(|_| random.next() & elem.lane_mask())) {
                 let (left, right) = (div(elem, &Imm::None, &[x, divisor_bits]), mul(elem, &Imm::None, &[x, by]));
                 assert!(same(elem, left, right), "{x:x} / 2^{exponent}");
@@ -222,8 +229,7 @@ fn powers_of_two_divide_and_shift_bit_for_bit() {
                 continue;
             }
             let Some(count) = power::shift_count(&factor, Ty::Rack(elem)) else { continue };
-            let (Reference::Lane(shift), Reference::Lane(mul)) =
-                (reference(Op::ShiftBitsLeft), reference(Op::Mul))
+            let (Reference::Lane(shift), Reference::Lane(mul)) = (reference(Op::ShiftBitsLeft), reference(Op::Mul))
             else {
                 panic!()
             };

@@ -58,8 +58,10 @@ fn identical_values_are_shared_outside_regions() {
 fn values_of_regions_stay_apart() {
     let region = "region {\n%3 : f32s = const 2.0\n%4 : f32s = mul %0, %3\n%5 : f32s = neg %0\n}\n";
     let again = "region {\n%6 : f32s = const 2.0\n%7 : f32s = mul %0, %6\n%8 : f32s = mul %0, %6\n}\n";
-    let body = format!("{region}{again}%9 : f32s = mul %0, %3\n%10 : f32s = add %4, %7\n%11 : f32s = add %10, %8\n\
-                        %12 : f32s = add %11, %9\nreturn %12");
+    let body = format!(
+        "{region}{again}%9 : f32s = mul %0, %3\n%10 : f32s = add %4, %7\n%11 : f32s = add %10, %8\n\
+                        %12 : f32s = add %11, %9\nreturn %12"
+    );
     let expected = [
         "region {",
         "%3 : f32s = const 2.0",
@@ -92,11 +94,7 @@ fn proofs_go_and_exact_constants_follow_their_values() {
 fn a_value_under_a_mask_does_not_serve_outside_it() {
     let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = neg %0\n%5 : f32s = neg %0 if %2\n%6 : f32s = neg %3 if %2\n\
                 %7 : f32s = add %5, %6 if %2\n%8 : f32s = if %2, %7, %4\nreturn %8";
-    let expected = [
-        "%3 : f32s = neg %0 if %2",
-        "%4 : f32s = neg %0",
-        "%5 : f32s = add %3, %0 if %2",
-        "%6 : f32s = if %2, %5, %4",
-    ];
+    let expected =
+        ["%3 : f32s = neg %0 if %2", "%4 : f32s = neg %0", "%5 : f32s = add %3, %0 if %2", "%6 : f32s = if %2, %5, %4"];
     assert_eq!(simplified(body)[..4], expected);
 }

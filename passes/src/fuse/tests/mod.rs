@@ -85,9 +85,21 @@ fn names(program: &fused::Program) -> Vec<&'static str> {
 #[test]
 fn what_must_stay_stays() {
     let kept = [
-        "r = x*0.0", "r = x - x", "r = x/x", "r = (x*y)/y", "r = x + 0.0", "r = x - (x + y) + y", "r = x/3.0",
-        "r = x/y + z/y", "r = sqrt(abs(x*x))", "r = fma(x, y, z) + w", "r = min(x, x + 1.0)", "r = a + b", "r = (a + b) + c",
-        "r = x*2.0 - x*2.0 + y", "r = (x + y) - (x + y)",
+        "r = x*0.0",
+        "r = x - x",
+        "r = x/x",
+        "r = (x*y)/y",
+        "r = x + 0.0",
+        "r = x - (x + y) + y",
+        "r = x/3.0",
+        "r = x/y + z/y",
+        "r = sqrt(abs(x*x))",
+        "r = fma(x, y, z) + w",
+        "r = min(x, x + 1.0)",
+        "r = a + b",
+        "r = (a + b) + c",
+        "r = x*2.0 - x*2.0 + y",
+        "r = (x + y) - (x + y)",
     ];
     for profile in [Profile::X86Avx2, Profile::X86Avx512] {
         for text in kept {
@@ -98,7 +110,9 @@ fn what_must_stay_stays() {
             reads.retain(|name| text.split(|c: char| !c.is_alphanumeric()).any(|word| word == *name));
             let read: Vec<_> = only_region(&fused).values.iter().flat_map(|&id| values[id].args.to_vec()).collect();
             for name in reads {
-                let is = |id: &rake_ir::lane::ValueId| values[*id].name.as_deref() == Some(name) && values[*id].op == Op::Param;
+                let is = |id: &rake_ir::lane::ValueId| {
+                    values[*id].name.as_deref() == Some(name) && values[*id].op == Op::Param
+                };
                 assert!(read.iter().any(is), "{text}: `{name}` is gone\n{}", fused::print(&fused));
             }
             assert!(proof.cost.1 <= proof.cost.0);
@@ -164,7 +178,13 @@ fn the_exact_level_keeps_every_bit() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 32
     };
-    let extra = ["r = x/4.0 - y*2.0", "r = -(-x) + (-y)", "r = abs(-x)*abs(y)", "r = min(-x, -y)", "r = select(x > y, x*1.0, y + y)"];
+    let extra = [
+        "r = x/4.0 - y*2.0",
+        "r = -(-x) + (-y)",
+        "r = abs(-x)*abs(y)",
+        "r = min(-x, -y)",
+        "r = select(x > y, x*1.0, y + y)",
+    ];
     for text in table::FLOATS.iter().map(|row| row.0).chain(extra) {
         let program = region::program(text, Elem::F32, Profile::X86Avx2, FuseLevel::Exact);
         let fused = run(program.clone(), &Options::default()).expect("fuses");

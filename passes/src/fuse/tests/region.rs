@@ -1,7 +1,7 @@
 //! Regions written as text, for tests: `p = a*b; q = p + c` is a region of two stages over `f32s` parameters.
 
 use la_arena::Arena;
-use rake_ir::lane::{Args, FuseLevel, Function, Param, Program, Stmt, Value, ValueId};
+use rake_ir::lane::{Args, Function, FuseLevel, Param, Program, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;

@@ -22,13 +22,12 @@ fn times() {
         ("abcd".into(), super::table::FLOATS[2].0.into()),
         ("sphere".into(), super::table::FLOATS[3].0.into()),
         ("bilinear".into(), super::table::FLOATS[14].0.into()),
-        ("degree 12".into(), {
-            wide(13, |n| format!("{}.5{}", n + 1, "*x".repeat(n)))
-        }),
+        ("degree 12".into(), { wide(13, |n| format!("{}.5{}", n + 1, "*x".repeat(n))) }),
         ("100 products".into(), wide(100, |n| format!("a{n}*b{n}"))),
         ("67 a*b*x".into(), wide(67, |n| format!("a{}*b{}*c{}", n % 7, n % 5, n % 11))),
         ("polys".into(), {
-            let polys: Vec<String> = (0..16).map(|n| format!("p{n} = 1.0 + x{n}*2.0 + x{n}*x{n}*3.0 + x{n}*x{n}*x{n}*{n}.5")).collect();
+            let polys: Vec<String> =
+                (0..16).map(|n| format!("p{n} = 1.0 + x{n}*2.0 + x{n}*x{n}*3.0 + x{n}*x{n}*x{n}*{n}.5")).collect();
             polys.join("; ")
         }),
         ("chain".into(), {
@@ -56,7 +55,13 @@ fn times() {
                 let fused = run(program, &Options::default()).expect("fuses");
                 best = best.min(start.elapsed().as_secs_f64());
                 let proof = super::only_region(&fused).proof.clone().expect("a proof");
-                found = format!("{} operations, {:?} -> {:?}, {:?}", count(&fused), proof.cost.0.throughput, proof.cost.1.throughput, proof.stop);
+                found = format!(
+                    "{} operations, {:?} -> {:?}, {:?}",
+                    count(&fused),
+                    proof.cost.0.throughput,
+                    proof.cost.1.throughput,
+                    proof.stop
+                );
             }
             println!("{name:14} {profile}: {:9.1} us, {found}", best * 1e6);
         }
