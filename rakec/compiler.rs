@@ -239,7 +239,7 @@ impl<'a> Compiler<'a> {
         let check = options.check_irs || options.check_passes;
         let mut drive = Drive { context, range: self.range, check, timings };
         let mut recorder = Recorder::new(&self.recorder).unwrap_or_default();
-        let mut agreement = Agreement::default();
+        let mut agreement = Agreement;
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         if !recorder.is_idle() {
             observers.push(&mut recorder);

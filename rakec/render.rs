@@ -267,7 +267,7 @@ mod tests {
     fn a_message_as_long_as_the_file_is_cut() {
         let diagnostic = Diagnostic::spanless(Code::UndefinedName, "é".repeat(1 << 20));
         for format in [Format::Plain, Format::Coloured, Format::Json] {
-            assert!(render(&[diagnostic.clone()], &SourceMap::default(), format).len() < 4 * LONGEST_TEXT);
+            assert!(render(std::slice::from_ref(&diagnostic), &SourceMap::default(), format).len() < 4 * LONGEST_TEXT);
         }
     }
 

@@ -159,7 +159,7 @@ impl<'a> Line<'a> {
     }
 
     /// Takes the next token.
-    pub fn next(&mut self) -> Token<'a> {
+    pub fn bump(&mut self) -> Token<'a> {
         let (token, end) = self.scan();
         self.at = end;
         token
@@ -258,7 +258,7 @@ impl<'a> Line<'a> {
 
     fn take_if(&mut self, holds: bool) -> bool {
         if holds {
-            self.next();
+            self.bump();
         }
         holds
     }
@@ -286,7 +286,7 @@ impl<'a> Line<'a> {
     pub fn word(&mut self, what: &str) -> Result<&'a str> {
         match self.peek() {
             Token::Word(text) => {
-                self.next();
+                self.bump();
                 Ok(text)
             }
             _ => Err(self.expected(what)),
@@ -311,7 +311,7 @@ impl<'a> Line<'a> {
     pub fn value(&mut self) -> Result<u32> {
         match self.peek() {
             Token::Value(number) => {
-                self.next();
+                self.bump();
                 Ok(number)
             }
             _ => Err(self.expected("a value such as `%0`")),
@@ -326,7 +326,7 @@ impl<'a> Line<'a> {
         match self.peek() {
             Token::Number(text) => {
                 let number = text.parse().map_err(|_| self.error(format!("`{text}` does not fit here")))?;
-                self.next();
+                self.bump();
                 Ok(number)
             }
             _ => Err(self.expected("a number")),
@@ -342,7 +342,7 @@ impl<'a> Line<'a> {
             Token::Number(text) | Token::Word(text) => {
                 let bits = parse_literal(elem, text);
                 let bits = bits.ok_or_else(|| self.error(format!("`{text}` is no literal of `{elem}`")))?;
-                self.next();
+                self.bump();
                 Ok(bits)
             }
             _ => Err(self.expected("a literal")),
@@ -429,17 +429,17 @@ mod tests {
             End,
         ];
         assert_eq!(line.note(), Some("a name"));
-        assert_eq!(expected.map(|_| line.next()), expected);
+        assert_eq!(expected.map(|_| line.bump()), expected);
     }
 
     #[test]
     fn spans_point_at_tokens() {
         let mut line = Lines::new("\n~~ x\n  ab  cd", FileId(0)).next().unwrap();
         assert_eq!((line.span().start, line.span().end), (8, 10));
-        line.next();
+        line.bump();
         assert_eq!((line.span().start, line.span().end), (12, 14));
         assert_eq!((line.whole().start, line.whole().end), (8, 14));
-        line.next();
+        line.bump();
         assert!(line.at_end());
     }
 
@@ -461,10 +461,10 @@ mod tests {
     #[test]
     fn odd_bytes_are_signs() {
         let mut odd = line("é%99999999999 -");
-        assert_eq!(odd.next(), Token::Sign("é"));
-        assert_eq!(odd.next(), Token::Sign("%"));
-        assert_eq!(odd.next(), Token::Number("99999999999"));
-        assert_eq!(odd.next(), Token::Sign("-"));
+        assert_eq!(odd.bump(), Token::Sign("é"));
+        assert_eq!(odd.bump(), Token::Sign("%"));
+        assert_eq!(odd.bump(), Token::Number("99999999999"));
+        assert_eq!(odd.bump(), Token::Sign("-"));
         assert!(line("<f32").ty().is_err());
         assert!(line("bools").ty().is_err());
         assert_eq!(line("<bool>").ty(), Ok(Ty::Uniform(Elem::Bool)));

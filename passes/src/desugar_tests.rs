@@ -104,7 +104,7 @@ fn operations_round_and_wrap_as_written() {
     let wrapped = Lanes::ints(Elem::I32, &[-2147483648, 2147483647, 1, 0]);
     for text in ["abs(x)", "-x"] {
         let text = format!("scratch m(x: i32s) -> i32s:\n  {text}\n");
-        assert_eq!(evaluated(&text, "m", &[ints.clone()], SSE2), wrapped);
+        assert_eq!(evaluated(&text, "m", std::slice::from_ref(&ints), SSE2), wrapped);
     }
     let text = "scratch m() -> i32s:\n  abs(-2147483648)\n";
     assert_eq!(evaluated(text, "m", &[], SSE2), Lanes::ints(Elem::I32, &[-2147483648; 4]));

@@ -232,7 +232,7 @@ impl<'a> Image<'a> {
         }
         let outside = |r: &&Relocation| {
             let before = self.functions.partition_point(|f| f.start <= r.at);
-            !before.checked_sub(1).is_some_and(|i| r.at < self.functions[i].start + self.functions[i].len)
+            before.checked_sub(1).is_none_or(|i| r.at >= self.functions[i].start + self.functions[i].len)
         };
         match self.relocations.iter().find(outside) {
             Some(r) => Err(format!("a relocation at {:#x} belongs to no function", r.at)),

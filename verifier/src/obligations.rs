@@ -275,18 +275,15 @@ fn find(region: &RegionFacts, wanted: usize, run: &[(u32, SmolStr)], taken: &[bo
     let mut open = missing.len();
     // Counts in a window whose start trails its end by `wanted`; `open` names differ from what is wanted.
     let mut shift = |name: &'_ str, by: i64| -> usize {
-        match region.operations.get_key_value(name) {
-            Some((name, _)) => {
-                let count = missing.entry(name.as_str()).or_default();
-                let before = *count == 0;
-                *count -= by;
-                match (before, *count == 0) {
-                    (true, false) => open += 1,
-                    (false, true) => open -= 1,
-                    _ => {}
-                }
+        if let Some((name, _)) = region.operations.get_key_value(name) {
+            let count = missing.entry(name.as_str()).or_default();
+            let before = *count == 0;
+            *count -= by;
+            match (before, *count == 0) {
+                (true, false) => open += 1,
+                (false, true) => open -= 1,
+                _ => {}
             }
-            None => {}
         }
         open
     };

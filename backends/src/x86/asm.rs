@@ -91,7 +91,7 @@ fn emit_function(
     if !exported {
         let _ = writeln!(out, "\t.hidden {name}");
     }
-    let _ = write!(out, "\t.type {name}, @function\n");
+    let _ = writeln!(out, "\t.type {name}, @function");
     let params: Vec<String> = function.params.iter().map(|p| format!("{}: {} in {}", p.name, p.ty, p.place)).collect();
     let _ = writeln!(out, "# {name}({}) -> {} in {}", params.join(", "), function.result_ty, function.result_place);
     let _ = write!(out, "{name}:\n\t.cfi_startproc\n\tendbr64\n");

@@ -49,7 +49,7 @@ fn enter(value: &Lanes, ty: Ty) -> Bits {
     match ty {
         Ty::Rack(_) => bits.iter_mut().zip(value.bits()).for_each(|(b, &v)| *b = v as u32),
         Ty::Mask(_) => bits.iter_mut().zip(value.bits()).enumerate().for_each(|(lane, (b, &v))| {
-            *b = (v as u32) << 31 | 0x0101_0101 * lane as u32 & 0x7fff_ffff;
+            *b = (v as u32) << 31 | (0x0101_0101 * lane as u32) & 0x7fff_ffff;
         }),
         Ty::Uniform(Elem::Bool) => bits[0] = 0xabcd_0102 & !1 | value.bits()[0] as u32,
         Ty::Uniform(_) => {

@@ -285,7 +285,7 @@ fn literal(line: &mut Line, number: usize) -> Result<Vec<u8>> {
     }
     line.expect("=")?;
     let wrong = line.expected("the literal's bytes, `0x` and two digits each");
-    let Token::Number(text) = line.next() else { return Err(wrong) };
+    let Token::Number(text) = line.bump() else { return Err(wrong) };
     line.end()?;
     let digits = text.strip_prefix("0x").unwrap_or("").as_bytes();
     let byte = |pair: &[u8]| std::str::from_utf8(pair).ok().and_then(|pair| u8::from_str_radix(pair, 16).ok());
@@ -304,7 +304,7 @@ fn read_instruction<S: Registers>(
     // Operands are read before the register is defined, so that none reads itself.
     let mut rest = line.clone();
     while !rest.at_end() && !rest.sign("=") {
-        rest.next();
+        rest.bump();
     }
     let defines = !rest.at_end();
     if !defines {
@@ -317,11 +317,11 @@ fn read_instruction<S: Registers>(
     while more {
         match rest.peek() {
             Token::Word("literal") => {
-                rest.next();
+                rest.bump();
                 args.push(Operand::Literal(LiteralId(rest.number()?)));
             }
             Token::Word("broadcast") => {
-                rest.next();
+                rest.bump();
                 args.push(Operand::Broadcast(LiteralId(rest.number()?)));
             }
             Token::Number(_) => {

@@ -153,7 +153,7 @@ fn division_is_correctly_rounded_and_subnormals_stay() {
     assert_eq!(f(Op::Div, &[1.0, 3.0]), 0x3eaa_aaab);
     assert_eq!(f(Op::Div, &[0.0, 0.0]), 0x7fc0_0000);
     assert_eq!(f(Op::Mul, &[1e-40, 0.5]), 0x0000_8b61);
-    assert_eq!(f(Op::Mul, &[1.17549435e-38, 0.5]), 0x0040_0000);
+    assert_eq!(f(Op::Mul, &[1.175_494_4e-38, 0.5]), 0x0040_0000);
     assert_eq!(f(Op::Add, &[1e-45, 1e-45]), 2);
     assert_eq!(f(Op::Sqrt, &[-0.0]), 0x8000_0000);
     assert_eq!(f(Op::Sqrt, &[-1.0]), 0x7fc0_0000);

@@ -184,8 +184,8 @@ impl Term {
         for index in (0..self.nodes.len()).filter(|&i| holds(i)) {
             ends[last_use[index]] += 1;
         }
-        for index in 0..self.nodes.len() {
-            if holds(index) && self.nodes[index].head != Head::Input {
+        for (index, node) in self.nodes.iter().enumerate() {
+            if holds(index) && node.head != Head::Input {
                 now = now.saturating_sub(ends[index]) + 1;
                 most = most.max(now);
             }

@@ -70,7 +70,7 @@ fn bits_of(ast: &PatternAst<Node>, bound: &BTreeMap<Var, u64>) -> u64 {
                 }
             },
         };
-        values.push(value & 0xffff_ffff_ffff_ffff);
+        values.push(value);
     }
     *values.last().expect("a term")
 }

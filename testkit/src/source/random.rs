@@ -360,8 +360,9 @@ impl Generator {
                     1 => format!("({} and {})", self.expression(Ty::Flag, 0), self.expression(Ty::Flag, 0)),
                     _ => {
                         // Beside a name a literal has the name's element, and alone its own.
-                        let known = Elem::ALL.into_iter().filter(|&e| self.names.iter().any(|n| n.1 == Ty::Uniform(e)));
-                        let elem = known.last().unwrap_or(Elem::F32);
+                        let mut known =
+                            Elem::ALL.into_iter().filter(|&e| self.names.iter().any(|n| n.1 == Ty::Uniform(e)));
+                        let elem = known.next_back().unwrap_or(Elem::F32);
                         let sign = ["=", "!=", "<", "<=", ">", ">="][self.bits.below(6)];
                         format!("({} {sign} {})", self.uniform(elem, 0), self.uniform(elem, 0))
                     }

@@ -182,10 +182,9 @@ pub(super) fn graph(random: &mut Random, profile: Profile, size: usize, result: 
         }
         loop {
             let (name, operands, to) = OPERATIONS[random.below(OPERATIONS.len())];
-            if name.contains("fma") || name.starts_with("mul_") || name.starts_with("neg_mul") {
-                if !profile.info().fma {
-                    continue;
-                }
+            if (name.contains("fma") || name.starts_with("mul_") || name.starts_with("neg_mul")) && !profile.info().fma
+            {
+                continue;
             }
             let inside = start != end && (start.min(end)..=start.max(end)).contains(&at);
             let contracted = name.starts_with("mul_") || name.starts_with("neg_mul");
