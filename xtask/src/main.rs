@@ -13,7 +13,7 @@ usage: cargo xtask CHORE
   test      everything: tools, formatting, lints, tests, snapshots
   tools     only install what the tests need
   docs      write the generated pages of docs/ anew
-  fuzz      feed mutated programs to the compiler (more rounds: FUZZ_ROUNDS=100000)";
+  fuzz      feed mutated programs to the compiler (more rounds: RAKE_TEST_FUZZ=100000)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

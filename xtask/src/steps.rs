@@ -44,7 +44,7 @@ pub fn docs() -> bool {
 
 /// Runs the fuzz tests alone.
 pub fn fuzz() -> bool {
-    cargo(&["test", "--package", "rakec", "--test", "fuzz", "--", "--nocapture"], &[])
+    cargo(&["test", "--package", "rakec", "--test", "robust", "--", "--nocapture"], &[])
 }
 
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
