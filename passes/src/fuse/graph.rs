@@ -73,7 +73,8 @@ pub fn import(arena: &Arena<Value>, values: &[ValueId], yields: &[ValueId]) -> S
         }
         source.node_of.insert(id, index);
     }
-    source.term.roots = yields.iter().map(|id| source.node_of[id]).collect();
+    // A chosen graph may yield what stands before the region.
+    source.term.roots = yields.iter().map(|&id| operand(arena, id, &mut source, &mut seen)).collect();
     source.term.nodes = seen.into_iter().collect();
     source
 }

@@ -200,6 +200,14 @@ fn the_exact_level_keeps_every_bit() {
 }
 
 #[test]
+fn a_graph_that_is_an_input_explains_itself() {
+    let program = region::program("r = x*1.0", Elem::F32, Profile::X86Avx2, FuseLevel::Exact);
+    let fused = run(program, &Options { explain: true }).expect("fuses");
+    let report = super::explain_fusion(&fused.functions[0], only_region(&fused));
+    assert!(report.contains("chosen: 0 operations"), "{report}");
+}
+
+#[test]
 fn large_regions_contract() {
     let terms: Vec<String> = (0..700).map(|n| format!("s{n} = sqrt(x{n})*y + z")).collect();
     let fused = fuse(&terms.join("; "), Elem::F32, Profile::X86Avx2, FuseLevel::Full);
