@@ -22,8 +22,10 @@ use crate::pressure::{Body, excess, fits, peak};
 use crate::schedule::orders;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
+use rake_ir::machine::Kind;
 use rake_ir::profile::Profile;
 use rake_ir::selected;
+use std::collections::BTreeSet;
 
 /// Allocates every function of a program.
 ///
@@ -80,6 +82,28 @@ fn fitting(body: &Body) -> Result<Function, Vec<u32>> {
         }
     }
     Err(best.1)
+}
+
+/// What an order comes to in allocated code; less is better.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Price {
+    /// Instructions.
+    pub instructions: usize,
+    /// Hundredths of cycles, by throughput.
+    pub throughput: u32,
+    /// Among the instructions, the copies and the repeated loads of constants: what another order might not need.
+    pub extra: usize,
+}
+
+/// The price of an order; `None` when it does not fit.
+pub(crate) fn price(body: &Body, order: &[u32]) -> Option<Price> {
+    let f = attempt(body, order)?;
+    let count = |kind| f.insts.iter().filter(|i| i.op.info().kind == kind).count();
+    let loaded = f.insts.iter().filter(|i| i.op.info().kind == Kind::Const);
+    let distinct: BTreeSet<_> = loaded.map(|i| (i.op, i.args.first())).collect();
+    let throughput = f.insts.iter().map(|i| u32::from(i.op.cost(body.profile).throughput)).sum();
+    let extra = count(Kind::Move) + count(Kind::Const) - distinct.len();
+    Some(Price { instructions: f.insts.len(), throughput, extra })
 }
 
 fn attempt(body: &Body, order: &[u32]) -> Option<Function> {

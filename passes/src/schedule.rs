@@ -1,8 +1,9 @@
 //! `schedule` (selected → selected): an order whose racks fit the registers.
 //!
-//! The source's order stands when it fits: instructions that all have registers gain nothing from moving, since the
-//! machine reorders them anyway, and a reader finds the code where the source has it. Otherwise the order that needs the
-//! fewest registers is taken, among the source's, two depth-first ones and two greedy ones ([`orders`]). A region's
+//! The cheapest order wins, counted on the allocated code: the fewest instructions (an order decides how many copies and
+//! loads there are), then the least cost; the source's wins ties, so that a reader finds the code where the source has it.
+//! It also stands when it needs no copy and no second load, and in long functions that fit. The others are two depth-first
+//! orders and three greedy ones ([`orders`]). Where none fits, the one that lacks the fewest registers is taken. A region's
 //! instructions stay together in each. Constants stand in front of their first reader.
 //!
 //! ```text
@@ -13,9 +14,13 @@
 
 pub(crate) mod orders;
 
+use crate::allocate::{self, Price};
 use crate::pressure::{Body, excess, fits, peak};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Program};
+
+/// Instructions up to which a function that fits is tried in other orders; making those takes quadratic time.
+const TRIED: usize = 256;
 
 /// Schedules every function of a program.
 pub fn run(program: &Program) -> Program {
@@ -27,16 +32,33 @@ pub fn run(program: &Program) -> Program {
 pub fn function(f: &Function, profile: Profile) -> Function {
     let body = Body::new(f, profile);
     let mut best = body.source.clone();
-    let mut least = peak(&body.needs(&best));
-    if !fits(least, profile) {
+    let mut least = rank(&body, &best);
+    if least.price.is_none_or(|price| price.extra > 0 && body.source.len() <= TRIED) {
         for order in orders::candidates(&body) {
-            let peak = peak(&body.needs(&order));
-            if excess(peak, profile) < excess(least, profile) {
-                (best, least) = (order, peak);
+            let rank = rank(&body, &order);
+            if rank < least {
+                (best, least) = (order, rank);
             }
         }
     }
     arrange(&body, &best)
+}
+
+/// How good an order is; less is better.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// Registers lacking and needed; zero for what fits.
+    excess: (u32, [u32; 2]),
+    /// What is paid in the allocated code; `None` for what does not fit.
+    price: Option<Price>,
+}
+
+fn rank(body: &Body, order: &[u32]) -> Rank {
+    let peak = peak(&body.needs(order));
+    match fits(peak, body.profile) {
+        true => Rank { excess: Default::default(), price: allocate::price(body, order) },
+        false => Rank { excess: excess(peak, body.profile), price: None },
+    }
 }
 
 /// The function in this order, its constants in front of their first readers.
@@ -56,3 +78,6 @@ fn arrange(body: &Body, order: &[u32]) -> Function {
     }
     Function { insts, ..body.f.clone() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -101,7 +101,7 @@ fn what_fits_is_allocated_and_means_the_same() {
 }
 
 #[test]
-fn schedule_keeps_meaning_and_lowers_pressure_only_where_it_must() {
+fn schedule_keeps_meaning_and_makes_what_it_must_fit_or_cheaper() {
     let mut random = Random(11);
     let mut moved = 0;
     for round in 0..200 {
@@ -113,10 +113,12 @@ fn schedule_keeps_meaning_and_lowers_pressure_only_where_it_must() {
         let before = Body::new(&program.functions[0], profile);
         let after = Body::new(&ordered.functions[0], profile);
         let (source, best) = (peak(&before.needs(&before.source)), peak(&after.needs(&after.source)));
-        assert!(best <= source);
+        assert_eq!(before.source.len(), after.source.len());
         if fits(source, profile) {
-            assert_eq!(before.source.len(), after.source.len());
+            let instructions = |body: &Body| attempt(body, &body.source).map(|f| f.insts.len()).unwrap();
+            assert!(instructions(&after) <= instructions(&before), "{text}");
         } else {
+            assert!(best <= source || fits(best, profile));
             moved += usize::from(best < source);
         }
         let inputs: Vec<_> = (0..4u32).map(|n| [0x3f80_0000 + n * 0x0012_3456; 16]).collect();
