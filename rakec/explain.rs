@@ -29,6 +29,7 @@ impl Observer for Explainer {
 /// The explanation of every region of a program.
 pub fn explain(program: &Program) -> String {
     let mut text = format!("profile {}, fuse {}\n", program.profile, program.fuse.name());
+    let before = text.len();
     for function in &program.functions {
         for stmt in &function.body {
             if let Stmt::Region(region) = stmt {
@@ -36,6 +37,9 @@ pub fn explain(program: &Program) -> String {
                 text += &explain_fusion(function, region);
             }
         }
+    }
+    if text.len() == before {
+        text += "\nno fused regions; stages are written `| name <| value`\n";
     }
     text
 }

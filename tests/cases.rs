@@ -46,6 +46,8 @@ fn trials(cases: &[Case]) -> Vec<Trial> {
             add(format!("case/{}@{profile}", case.name), Box::new(move || check(&case, profile)));
         }
     }
+    let all = cases.to_vec();
+    add("every code is shown".into(), Box::new(move || harness::codes::check(&all)));
     add("snapshots are asked for and reviewed".into(), Box::new(move || tidy(&expected)));
     trials
 }

@@ -75,6 +75,36 @@ fn rejections_are_one() {
 }
 
 #[test]
+fn several_profiles_are_refused_with_the_way_out() {
+    for mode in ["--emit-obj", "--check-passes"] {
+        let (status, text) = fails(&[mode, "--target", "x86-sse2,x86-avx2", ADVANCE]);
+        assert_eq!(status, Some(1), "{text}");
+        assert!(text.contains("R0001") && text.contains("compile once for each --target"), "{text}");
+    }
+}
+
+#[test]
+fn a_dump_that_skips_a_pass_is_caught_by_the_next_check() {
+    let path = folder("unsanitised").join("safe.fused");
+    let masked = "rake fused 1\nprofile x86-sse2\nfuse full\n\nscratch f(m: mask, x: f32s) -> f32s {\n  %0 : mask = param 0\n  \
+                  %1 : f32s = param 1\n  %2 : f32s = div %1, %1 if %0\n  %3 : f32s = if %0, %2, %1\n  return %3\n}\n";
+    std::fs::write(&path, masked).expect("the target folder can be written");
+    let (status, text) = fails(&["--from", "sanitise", "--check-passes", &path.to_string_lossy()]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("R0005") && text.contains("may raise a flag"), "{text}");
+}
+
+#[test]
+fn a_file_without_regions_says_so() {
+    let folder = folder("regions");
+    let source = folder.join("twice.rk");
+    std::fs::write(&source, "scratch twice(x: f32s) -> f32s:\n  x + x\n").expect("the target folder can be written");
+    assert!(
+        stdout(&["--explain-fusion", "--target", "x86-sse2", &source.to_string_lossy()]).contains("no fused regions")
+    );
+}
+
+#[test]
 fn a_check_says_nothing() {
     let output = rakec(AVX2);
     assert!(output.status.success() && output.stdout.is_empty() && output.stderr.is_empty());

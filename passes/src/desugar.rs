@@ -189,7 +189,8 @@ impl Desugar<'_> {
         let value = integer(bits, ty.elem());
         if !(0..i128::from(count)).contains(&value) {
             let message = format!("`{name}` has {count} elements and no element {value}");
-            let error = Diagnostic::error(Code::IndexOutOfRange, *span, message);
+            let help = format!("elements are numbered from 0 to {}", count - 1);
+            let error = Diagnostic::error(Code::IndexOutOfRange, *span, message).help(help);
             if !self.errors.contains(&error) {
                 self.errors.push(error);
             }

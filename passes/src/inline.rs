@@ -4,7 +4,8 @@
 //! scratch sq(x: f32s) -> f32s:             scratch f(m: mask, a: f32s) -> f32s:
 //!   x * x                            →       if m then do
 //! scratch f(m: mask, a: f32s) -> f32s:           let x: f32s = a
-//!   if m then sq(a) else a                       in x * x else a
+//!   if m then sq(a) else a                       in x * x
+//!                                              end else a
 //! ```
 //!
 //! The block stays inside an `if` arm, so the arm's mask still covers it, and its regions stay regions of their own.

@@ -20,7 +20,8 @@ scratch f(m: mask, a: f32s) -> f32s:
     let x: f32s = a
     region
       | s: f32s <| x * x
-    in s else a
+    in s
+  end else a
 ";
     assert!(printed.ends_with(expected), "{printed}");
     assert_eq!(typed::check(&program), Ok(()));

@@ -57,8 +57,8 @@ pub fn targets() -> String {
 
 fn explain(word: &str) -> Result<String, String> {
     let code = Code::parse(word).ok_or_else(|| {
-        let known: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        format!("there is no code `{word}`; the codes are {}", known.join(" "))
+        let known = Code::ALL.iter().map(|code| format!("\n  {code}  {}", code.title()));
+        format!("there is no code `{word}`; the codes are{}", known.collect::<String>())
     })?;
     Ok(format!("{code}: {} ({})\n\n{}\n", code.title(), code.stage(), wrap(code.explanation(), 100)))
 }

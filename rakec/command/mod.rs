@@ -112,12 +112,22 @@ fn refuse_later_modes(arguments: &Arguments) -> Result<(), Failure> {
         (mode.interpret, "--interpret: evaluating `main`; --check-passes evaluates scratches"),
         (mode.run, "--run: compiling for this machine and running"),
         (mode.sentences, "--sentences: column sentences"),
-        (arguments.target.len() > 1, "--target with several profiles in one object"),
     ];
     match later.iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(not_available(what)),
-        None => Ok(()),
+        None => one_target(arguments),
     }
+}
+
+/// Several profiles are for runs, each with a version in one object; anything else is compiled for one at a time.
+fn one_target(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.target.len() < 2 {
+        return Ok(());
+    }
+    let message = "not available yet: several profiles at once, which are for runs";
+    let diagnostic = Diagnostic::spanless(Code::NotAvailableYet, message);
+    let note = "a scratch is one C function, so it has one profile";
+    Err(Failure::Rejected(Box::new(diagnostic.note(note).help("compile once for each --target"))))
 }
 
 fn not_available(what: &str) -> Failure {

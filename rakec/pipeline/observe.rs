@@ -69,3 +69,27 @@ fn disagree(pass: &Pass, what: &str) -> Diagnostic {
     let help = "this is a fault of the compiler; --dump-pass shows the program before and after the pass";
     Diagnostic::spanless(Code::PassChangedResult, message).help(help)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::{Kind, PASSES};
+
+    fn fused(op: &str) -> Ir {
+        let text = format!(
+            "rake fused 1\nprofile x86-sse2\nfuse full\n\nscratch f(x: f32s) -> f32s {{\n  %0 : f32s = param 0\n  \
+             %1 : f32s = {op} %0, %0\n  return %1\n}}\n"
+        );
+        Ir::read(Kind::Fused, &text).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    #[test]
+    fn the_first_pass_that_changes_a_result_is_named() {
+        let pass = PASSES.iter().find(|pass| pass.name == "simplify").unwrap();
+        let mut agreement = Agreement;
+        assert!(agreement.after(0, pass, Some(&fused("add")), &fused("add")).is_ok());
+        let problem = agreement.after(0, pass, Some(&fused("add")), &fused("mul")).unwrap_err();
+        assert_eq!(problem.code, Code::PassChangedResult);
+        assert!(problem.message.contains("simplify") && problem.message.contains("f("), "{}", problem.message);
+    }
+}

@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+pub mod codes;
 pub mod directive;
 
 use directive::Directives;

@@ -111,12 +111,14 @@ impl<'a> Printer<'a> {
                 }
             }
             ExprKind::Block { body, result } => {
-                let depth = self.depth + 1;
-                let pad = "  ".repeat(depth);
+                let (depth, pad) = (self.depth + 1, "  ".repeat(self.depth));
                 self.out.push_str("do\n");
                 self.tasks.push(Task::Depth(self.depth));
+                // Without its own end a block in an operand would seem to go on to the end of the expression.
+                self.tasks.push(Task::Text(format!("\n{pad}end")));
                 self.tasks.push(Task::Expr(*result, 0));
-                self.tasks.push(Task::Text(format!("{pad}in ")));
+                self.tasks.push(Task::Depth(depth));
+                self.tasks.push(Task::Text(format!("{pad}  in ")));
                 self.tasks.extend(body.iter().rev().map(|s| Task::Stmt(s, depth)));
             }
         }

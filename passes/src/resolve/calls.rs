@@ -58,7 +58,8 @@ fn recursion(file: &File, path: &[(usize, usize)], callee: usize, span: Span) ->
     let mut cycle: Vec<String> = path[start..].iter().map(|&(node, _)| name(node)).collect();
     cycle.push(name(callee));
     let error = Diagnostic::error(Code::Recursion, span, format!("{} is recursive", name(callee)));
-    error.note(format!("calls are inlined, and {} never ends", cycle.join(" calls ")))
+    let note = format!("calls are inlined, and {} never ends", cycle.join(" calls "));
+    error.note(note).help("`repeat` takes a number of steps that is known when compiled")
 }
 
 fn too_deep(file: &File, node: usize, span: Span) -> Diagnostic {

@@ -20,7 +20,9 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::ops::Op;
 use rake_ir::span::Span;
-use rake_ir::surface::{Block, Def, DefKind, ExprId, ExprKind, File, Function, Name, Param, StmtId, StmtKind};
+use rake_ir::surface::{
+    BinaryOp, Block, Def, DefKind, ExprId, ExprKind, File, Function, Name, Param, StmtId, StmtKind,
+};
 use scope::Scope;
 use smol_str::{SmolStr, format_smolstr};
 use std::collections::HashMap;
@@ -280,13 +282,30 @@ impl<'a> Resolver<'a> {
                 otherwise.iter().for_each(|body| self.block(body));
             }
             StmtKind::Return(value) => value.iter().for_each(|&e| self.expr(e)),
-            StmtKind::Expr(value) => self.expr(*value),
+            StmtKind::Expr(value) => match self.meant_binding(*value) {
+                Some((name, span)) => {
+                    let message = format!("nothing here is named `{name}`, and `=` compares");
+                    let help =
+                        format!("to bind the name write `let {name} = ...`, or `{name} := ...` to assign it later");
+                    self.error(Code::UndefinedName, span, message).help = Some(help);
+                    self.scope.bind(name, span);
+                }
+                None => self.expr(*value),
+            },
             StmtKind::With { .. }
             | StmtKind::Compact { .. }
             | StmtKind::Break
             | StmtKind::Continue
             | StmtKind::Error => {}
         }
+    }
+
+    /// The undefined name on the left of a statement `y = x`: a binding as other languages write it.
+    fn meant_binding(&self, value: ExprId) -> Option<(SmolStr, Span)> {
+        let ExprKind::Binary { op: BinaryOp::Eq, left, .. } = self.file.exprs[value].kind else { return None };
+        let ExprKind::Name(name) = &self.file.exprs[left].kind else { return None };
+        let defined = self.scope.find(name).is_some() || self.defs.contains_key(name);
+        (!defined).then(|| (name.clone(), self.file.exprs[left].span))
     }
 
     fn expr(&mut self, expr: ExprId) {

@@ -1,9 +1,13 @@
 //! The spelling nearest to a name that nothing defines.
 
 /// The candidate that differs least from `name`: one letter in short names, two in longer ones, an exchange of
-/// neighbours counting as one. The first in alphabetical order when several are equally near.
+/// neighbours counting as one. Every other letter would be near a name of one letter, so that has none. The first in alphabetical order when several are equally near.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = if name.len() < 4 { 1 } else { 2 };
+    let allowed = match name.len() {
+        0..=1 => return None,
+        2..=3 => 1,
+        _ => 2,
+    };
     candidates
         .filter(|c| {
             !c.is_empty()
@@ -53,6 +57,7 @@ mod tests {
         assert_eq!(nearest("scaeld", ["scaled", "moved"].into_iter()), Some("scaled"));
         assert_eq!(nearest("sqrtt", ["sqrt", "sum"].into_iter()), Some("sqrt"));
         assert_eq!(nearest("zebra", ["scaled", "moved"].into_iter()), None);
-        assert_eq!(nearest("x", ["y", "yy"].into_iter()), Some("y"));
+        assert_eq!(nearest("x", ["y", "yy"].into_iter()), None);
+        assert_eq!(nearest("ox", ["oy", "origin"].into_iter()), Some("oy"));
     }
 }

@@ -89,6 +89,12 @@ fn chains_of_calls_are_at_most_32_deep() {
 }
 
 #[test]
+fn a_binding_written_with_equals_is_one_error() {
+    let text = one("scratch f(x: f32s) -> f32s:\n  y = x * x\n  y + y\n");
+    assert!(text.starts_with("UndefinedName | y |") && text.contains("`let y = ...`"), "{text}");
+}
+
+#[test]
 fn c_keywords_name_no_function() {
     let keyword = one("scratch double(x: f32s) -> f32s:\n  x + x\n");
     assert!(keyword.starts_with("CKeyword | double |"), "{keyword}");

@@ -177,7 +177,8 @@ impl<'a> Declarations<'a> {
                 written.ty()
             }
             (Written::Array(..), false) => {
-                out.push(Diagnostic::error(Code::InvalidType, span, "an array cannot be a parameter of a scratch"));
+                let error = Diagnostic::error(Code::InvalidType, span, "an array cannot be a parameter of a scratch");
+                out.push(error.help("take each rack as a parameter of its own"));
                 None
             }
         }

@@ -106,9 +106,12 @@ pub fn bits(literal: &Number, elem: Elem, span: Span) -> Result<u64, Box<Diagnos
                     span,
                     format!("{shown} is {kind} literal where {elem} is needed"),
                 );
-                match elem.is_float() && !long && !literal.text.starts_with("0x") {
-                    true => error.help(format!("write `{shown}.0`")),
-                    false => error,
+                let whole = shown.split_once('.').filter(|(_, rest)| rest.bytes().all(|b| b == b'0'));
+                match (elem.is_float() && !literal.text.starts_with("0x"), whole) {
+                    _ if long => error,
+                    (true, _) => error.help(format!("write `{shown}.0`")),
+                    (false, Some((whole, _))) => error.help(format!("write `{whole}`")),
+                    (false, None) => error,
                 }
             }
         };

@@ -64,9 +64,17 @@ impl Body<'_, '_> {
             StmtKind::Repeat(looped) => self.repeat(looped).map(Stmt::Repeat),
             StmtKind::Expr(value) => {
                 self.expr(*value, None);
-                let error =
-                    Diagnostic::error(Code::MisplacedStatement, stmt.span, "the value of this expression is not used");
-                self.report(error.help("bind it with `let`, or make it the last line"));
+                let equals =
+                    matches!(file.exprs[*value].kind, surface::ExprKind::Binary { op: surface::BinaryOp::Eq, .. });
+                let (message, help) = if equals {
+                    (
+                        "`=` compares, and the result of this comparison is not used",
+                        "`let name = ...` binds a name, `name := ...` declares a location, `name <- ...` assigns it",
+                    )
+                } else {
+                    ("the value of this expression is not used", "bind it with `let`, or make it the last line")
+                };
+                self.report(Diagnostic::error(Code::MisplacedStatement, stmt.span, message).help(help));
                 None
             }
             StmtKind::Error => {
