@@ -193,10 +193,6 @@ impl<'a> Compiler<'a> {
     pub fn compile_bytes(&self, path: &Path, bytes: Vec<u8>) -> Outputs {
         let mut outputs = Outputs::default();
         let file = outputs.sources.add(path, bytes);
-        if let Err(problem) = self.check_width() {
-            outputs.diagnostics.push(problem);
-            return outputs;
-        }
         if let (true, Some(source)) = (self.options.tokens, outputs.sources.get(file)) {
             outputs.tokens = rake_passes::parse::print_tokens(source, &rake_passes::parse::tokens(source).0);
         }
@@ -207,10 +203,13 @@ impl<'a> Compiler<'a> {
             kind => Ir::read(kind, text),
         };
         match start {
-            Ok(ir) => {
-                self.drive(ir, &mut outputs);
-                backend::emit(path, &self.options, &mut outputs);
-            }
+            Ok(ir) => match self.check_width(ir.made_for().map_or(self.options.profile, |(profile, _)| profile)) {
+                Ok(()) => {
+                    self.drive(ir, &mut outputs);
+                    backend::emit(path, &self.options, &mut outputs);
+                }
+                Err(problem) => outputs.diagnostics.push(problem),
+            },
             Err(problems) => outputs.diagnostics.extend(problems),
         }
         limit(&mut outputs.diagnostics);
@@ -218,8 +217,8 @@ impl<'a> Compiler<'a> {
         outputs
     }
 
-    fn check_width(&self) -> Result<(), Diagnostic> {
-        let (profile, lanes) = (self.options.profile, self.options.profile.lanes(Elem::F32));
+    fn check_width(&self, profile: Profile) -> Result<(), Diagnostic> {
+        let lanes = profile.lanes(Elem::F32);
         match self.options.width {
             Some(width) if width != lanes => {
                 let message = format!("a rack of f32 has {lanes} lanes on {profile}, not {width}");

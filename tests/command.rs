@@ -50,6 +50,8 @@ fn wrong_usage_is_two_and_lists_what_there_is() {
         (&["--explain", "R9999"], "R0001"),
         (&["--emit-obj", "--emit-asm", ADVANCE], "cannot be used"),
         (&["no/such/file.rk"], "no/such/file.rk"),
+        (&["-o", "out.o", ADVANCE], "--emit-obj"),
+        (&["--emit-asm", "-o", "no/such/folder/advance.s", ADVANCE], "no/such/folder"),
         (&[], "FILE.rk"),
     ] {
         let (status, text) = fails(arguments);
@@ -92,6 +94,18 @@ fn a_dump_that_skips_a_pass_is_caught_by_the_next_check() {
     let (status, text) = fails(&["--from", "sanitise", "--check-passes", &path.to_string_lossy()]);
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("R0005") && text.contains("may raise a flag"), "{text}");
+}
+
+#[test]
+fn a_dump_is_for_its_own_profile() {
+    let path = folder("profile").join("advance.fused");
+    std::fs::write(&path, stdout(&[&["--to", "fused"], AVX2].concat())).expect("the target folder can be written");
+    let path = path.to_string_lossy();
+    assert_eq!(stdout(&["--from", "fused", "--target", "x86-avx2", "--width", "8", &path]), "");
+    let (status, text) = fails(&["--from", "fused", "--target", "x86-sse2", &path]);
+    assert!(status == Some(2) && text.contains("made for x86-avx2"), "{text}");
+    let (status, text) = fails(&["--from", "fused", "--width", "4", &path]);
+    assert!(status == Some(1) && text.contains("R0006"), "{text}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! `cargo xtask docs` (or `RAKEC_WRITE_DOCS=1`) writes the generated pages and the README's output anew.
 
 use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::ops::{LaneRule, OPS, Syntax};
 use rake_ir::profile::Profile;
 use rakec::render::{Format, render};
 use rakec::{Compiler, Files, Options};
@@ -68,6 +69,68 @@ fn the_page_of_capabilities_is_fresh() {
          `rakec --print-capabilities` prints the same.\n\n```text\n{table}```\n"
     );
     fresh("docs/capabilities.md", &page);
+}
+
+#[test]
+fn the_page_of_operations_is_fresh() {
+    let mut page = String::from(
+        "# Operations\n\nGenerated from the table in `ir/src/ops.rs`. *Stage*: whether a fused stage may hold it. *Inactive \
+         lanes*: what each operand becomes there, or why that is not needed.\n\n\
+         | operation | stage | inactive lanes | what it computes |\n| --- | :-: | --- | --- |\n",
+    );
+    for info in OPS.iter().filter(|info| info.syntax != Syntax::Internal) {
+        let lane = match info.lane {
+            LaneRule::Total => "nothing to do".to_string(),
+            LaneRule::Sanitise(benign) => benign.iter().map(|b| format!("{b:?}")).collect::<Vec<_>>().join(", "),
+            LaneRule::CrossLane => "reads other lanes: all of them must be computed".to_string(),
+            LaneRule::Unmasked => "cannot stand under a mask".to_string(),
+        };
+        let name = if info.spelling.is_empty() { info.name } else { info.spelling };
+        let stage = if info.fused { "yes" } else { "" };
+        let _ = writeln!(page, "| `{name}` | {stage} | {lane} | {} |", info.doc);
+    }
+    page += "\n## Published sequences\n\nAn operation without an instruction is this sequence of operations, the same bits on \
+             every profile that uses it. Read them as dumps of `fused`.\n";
+    for sequence in rake_passes::expand::SEQUENCES {
+        let (name, elem, profile) = (sequence.op.name(), sequence.elem, sequence.profiles[0]);
+        let profiles = sequence.profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>().join(", ");
+        let dump = format!(
+            "rake fused 1\nprofile {profile}\nfuse full\n\nscratch {name}(x: {elem}s) -> {elem}s {{\n  \
+             %0 : {elem}s = param 0  ~~ x\n  %1 : {elem}s = {name} %0\n  return %1\n}}\n"
+        );
+        let program = rake_ir::fused::read(&dump).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+        let text = rake_ir::fused::print(&rake_passes::expand::run(program));
+        let body = text.split_once("scratch ").map_or("", |(_, body)| body);
+        let _ =
+            write!(page, "\n### {name} of {elem} on {profiles}\n\n{}\n\n```text\nscratch {body}```\n", sequence.doc);
+    }
+    fresh("docs/operations.md", &page);
+}
+
+#[test]
+fn the_page_of_limits_is_fresh() {
+    use rake_ir::limits as l;
+    use rake_passes::parse as p;
+    let rows: &[(&str, u64)] = &[
+        ("nesting of expressions, types and bodies", p::MAX_NESTING as u64),
+        ("nesting of block comments", p::MAX_COMMENT_NESTING as u64),
+        ("errors reported", p::MAX_ERRORS as u64),
+        ("definitions in a file", l::DEFINITIONS as u64),
+        ("calls in a chain below the first", l::CALL_DEPTH as u64),
+        ("statements of a repeat once unrolled, inner repeats multiplied in", l::UNROLLED_STATEMENTS),
+        ("statements of a definition once its calls are inlined", l::INLINED_STATEMENTS),
+        ("expressions of a definition once its calls are inlined and its repeats unrolled", l::EXPRESSIONS),
+        ("elements of an array of racks", l::ARRAY_ELEMENTS),
+        ("rack, mask and float arguments of a scratch", l::VECTOR_ARGUMENTS as u64),
+        ("integer and `bool` arguments of a scratch", l::INTEGER_ARGUMENTS as u64),
+    ];
+    let rows = rows.iter().map(|(what, limit)| format!("| {what} | {limit} |\n")).collect::<String>();
+    let page = format!(
+        "# Limits\n\nWhat the compiler bounds, so that no input makes it run without end or out of memory; generated from \
+         the constants in the code. Exceeding one is an error with a code, never a hang.\n\n\
+         | what | most |\n| --- | ---: |\n{rows}"
+    );
+    fresh("docs/limits.md", &page);
 }
 
 struct NoFiles;

@@ -35,8 +35,8 @@ pub struct Arguments {
     #[command(flatten)]
     pub list: Lists,
 
-    /// Profiles to compile for; `native` is the strongest that this machine has. See --print-targets
-    #[arg(long, value_name = "P[,P...]", value_delimiter = ',', default_value = "native", value_parser = target)]
+    /// Profiles to compile for; `native`, the default, is the strongest that this machine has. See --print-targets
+    #[arg(long, value_name = "P[,P...]", value_delimiter = ',', value_parser = target)]
     pub target: Vec<Target>,
     /// Fail unless a rack of f32 has N lanes on the profile
     #[arg(long, value_name = "N")]

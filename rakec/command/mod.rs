@@ -44,6 +44,10 @@ pub fn main() -> ExitCode {
             let _ = Arguments::command().error(ErrorKind::ValueValidation, message).print();
             USAGE.into()
         }
+        Err(Failure::File(message)) => {
+            output::complain(&format!("error: {message}\n"));
+            USAGE.into()
+        }
         Err(Failure::Rejected(diagnostic)) => {
             report_all(&[*diagnostic], &SourceMap::default(), &arguments);
             REJECTED.into()
@@ -55,6 +59,8 @@ pub fn main() -> ExitCode {
 enum Failure {
     /// The command line asks for something impossible.
     Usage(String),
+    /// A file cannot be read or written.
+    File(String),
     /// The request is understood and refused.
     Rejected(Box<Diagnostic>),
 }
@@ -78,8 +84,9 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let compiler = Compiler::new(options, &Disk)?;
     let outputs = match compiler.compile(file) {
         Ok(outputs) => outputs,
-        Err(error) => return Err(Failure::Usage(format!("{}: {error}", file.display()))),
+        Err(error) => return Err(Failure::File(format!("{}: {error}", file.display()))),
     };
+    made_for_target(&outputs, arguments)?;
     write_looks(&outputs, arguments)?;
     report_all(&outputs.diagnostics, &outputs.sources, arguments);
     if !outputs.succeeded() {
@@ -87,6 +94,18 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     }
     write_results(&outputs, arguments, file)?;
     Ok(0)
+}
+
+/// A dump is compiled for the profile that it says; a `--target` beside it says the same or is a mistake.
+fn made_for_target(outputs: &Outputs, arguments: &Arguments) -> Result<(), Failure> {
+    let made = outputs.ir.as_ref().and_then(pipeline::Ir::made_for).map(|(profile, _)| profile);
+    let (Some(made), Some(_), false) = (made, &arguments.from, arguments.target.is_empty()) else { return Ok(()) };
+    if profile(arguments)? == made {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "the dump was made for {made}; leave out --target, or dump again for the other profile"
+    )))
 }
 
 /// Files of the machine; `-` is standard input.
@@ -160,6 +179,11 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     };
     if arguments.to.is_some() && emit != Emit::default() {
         return Err(Failure::Usage("--to stops before anything is emitted; leave out the mode".into()));
+    }
+    let prints = mode.emit_tokens || mode.emit_ast || mode.emit_native_ir || arguments.to.is_some();
+    if arguments.output.is_some() && emit == Emit::default() && !prints {
+        let message = "-o names a file, but nothing is written; give a mode such as --emit-obj, or --to IR";
+        return Err(Failure::Usage(message.into()));
     }
     Ok(Options {
         profile,
@@ -238,7 +262,7 @@ fn report_all(diagnostics: &[Diagnostic], sources: &SourceMap, arguments: &Argum
 /// Dumps, explanations and times: what is shown even of a program that is rejected later.
 fn write_looks(outputs: &Outputs, arguments: &Arguments) -> Result<(), Failure> {
     let look = &arguments.look;
-    output::dumps(&outputs.dumps, look)?;
+    output::dumps(&outputs.dumps, look).map_err(Failure::File)?;
     if look.explain_fusion {
         print(&outputs.explanation)?;
     }
@@ -252,7 +276,7 @@ fn write_results(outputs: &Outputs, arguments: &Arguments, file: &Path) -> Resul
     let mode = &arguments.mode;
     let write = |bytes: &[u8], extension: &str| -> Result<(), Failure> {
         let path = arguments.output.clone().unwrap_or_else(|| default_output(file, extension));
-        Ok(Output::new(&path).write(bytes)?)
+        Output::new(&path).write(bytes).map_err(Failure::File)
     };
     if mode.emit_tokens {
         to_stdout_or(arguments, &outputs.tokens)?;
@@ -281,7 +305,7 @@ fn write_results(outputs: &Outputs, arguments: &Arguments, file: &Path) -> Resul
 /// Text that goes to standard output unless `-o` names a file.
 fn to_stdout_or(arguments: &Arguments, text: &str) -> Result<(), Failure> {
     match &arguments.output {
-        Some(path) => Ok(Output::new(path).write(text.as_bytes())?),
+        Some(path) => Output::new(path).write(text.as_bytes()).map_err(Failure::File),
         None => Ok(print(text)?),
     }
 }
