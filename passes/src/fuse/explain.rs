@@ -1,8 +1,8 @@
 //! The chain of rewrites between a source graph and the graph chosen for it, and the report that shows both.
 //!
 //! The chain comes from a second run of the same search with egg's explanations on, so asking for it never changes the
-//! choice. A step shows the whole graph as terms; where sharing would make those long, the chain is left out and one
-//! line says so.
+//! choice. A step shows the whole graph as terms, what it rewrote in brackets; where sharing would make those long, the
+//! chain is left out and one line says so.
 
 use super::graph::{self, Term, at};
 use super::search;
@@ -92,8 +92,15 @@ fn write_node(node: &Node, names: &[String], args: &[(String, u8)]) -> (String, 
     (text, own)
 }
 
+/// The term, what the step rewrote in brackets unless that is all of it.
 fn flat(term: &FlatTerm<Node>, names: &[String]) -> (String, u8) {
-    let args: Vec<(String, u8)> = term.children.iter().map(|child| flat(child, names)).collect();
+    let whole = term.node.head == Head::Root && term.children.len() == 1;
+    let args = term.children.iter().map(|child| {
+        let (text, binds) = flat(child, names);
+        let rewritten = child.forward_rule.is_some() || child.backward_rule.is_some();
+        if rewritten && !whole { (format!("[{text}]"), 7) } else { (text, binds) }
+    });
+    let args: Vec<(String, u8)> = args.collect();
     write_node(&term.node, names, &args)
 }
 

@@ -52,7 +52,8 @@ fn a_result_in_another_place_costs_as_much_as_a_copy_before() {
 /// `a*b + sqrt(a*c)` where the source computes `a*b` first: both may overwrite another operand than `a`.
 #[test]
 fn the_order_of_the_source_stands_when_nothing_is_gained() {
-    let body = "    %5 : v = mulps %0, %1\n    %6 : v = mulps %0, %2\n    %7 : v = sqrtps %6\n    %8 : v = addps %5, %7\n";
+    let body =
+        "    %5 : v = mulps %0, %1\n    %6 : v = mulps %0, %2\n    %7 : v = sqrtps %6\n    %8 : v = addps %5, %7\n";
     let text = format!(
         "rake selected 1\nprofile x86-avx2\nfuse full\n\nscratch f(a: f32s = v0, b: f32s = v1, c: f32s = v2) -> f32s = v0 \
          {{\n  region {{\n{}  }}\n  return %6\n}}\n",
