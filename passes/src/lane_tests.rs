@@ -256,3 +256,22 @@ fn seeds(fuse: impl Fn(tined::Program) -> fused::Program) {
 fn random_functions_keep_their_bits_through_every_pass() {
     seeds(verbatim);
 }
+
+#[test]
+fn random_functions_keep_their_bits_through_fusion() {
+    seeds(|p| crate::fuse::run(p, &Default::default()).expect("fuses"));
+}
+
+#[test]
+fn every_level_ends_on_random_functions() {
+    for seed in 1..=150u64 {
+        let seed = seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let profile = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512][seed as usize % 3];
+        for level in [FuseLevel::Contract, FuseLevel::Full] {
+            let source = desugared::Program { profile, fuse: level, functions: vec![Writer::function(seed)] };
+            let tined = resolve_tines::run(&source).unwrap_or_else(|faults| panic!("seed {seed}: {faults:#?}"));
+            let fused = crate::fuse::run(tined, &Default::default()).expect("fuses");
+            hold(&fused, "fuse", seed);
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! A chosen graph back into values, with its masks explicit.
 
 use super::graph::{Source, Term, at};
-use super::masks::{Demand, Path, demands};
+use super::masks::{Demand, Outer, Path, demands};
 use crate::rewrites::constant;
 use crate::rewrites::language::{Head, Node, Payload};
 use la_arena::Arena;
@@ -21,8 +21,8 @@ pub struct Site<'a> {
     pub source_classes: &'a [usize],
     /// The class of each node of the graph.
     pub classes: &'a [usize],
-    /// The region's own mask.
-    pub outer: Option<ValueId>,
+    /// The region's own masks, one for each kind of value.
+    pub outer: &'a Outer,
 }
 
 /// A chosen graph as values.
@@ -41,6 +41,8 @@ struct Exporter<'a> {
     site: &'a Site<'a>,
     demands: Vec<Demand>,
     made: Vec<Option<ValueId>>,
+    /// Nodes whose operands and conditions are being made.
+    open: Vec<bool>,
     /// First source value of each class.
     origin: HashMap<usize, ValueId>,
     spans: Vec<Span>,
@@ -49,7 +51,7 @@ struct Exporter<'a> {
     out: Exported,
 }
 
-/// Puts the graph into the arena; `None` when its masks would be too large.
+/// Puts the graph into the arena; `None` when its masks would be too large or need each other.
 pub fn export(arena: &mut Arena<Value>, term: &Term, site: &Site) -> Option<Exported> {
     let mut origin = HashMap::new();
     let mut eager = HashMap::new();
@@ -58,7 +60,7 @@ pub fn export(arena: &mut Arena<Value>, term: &Term, site: &Site) -> Option<Expo
         origin.entry(class).or_insert(id);
     }
     for (&id, &index) in &site.source.node_of {
-        if arena[id].mask == site.outer {
+        if arena[id].mask == site.outer.of(arena[id].ty.truth()) {
             eager.insert(site.source_classes[index], ());
         }
     }
@@ -73,13 +75,14 @@ pub fn export(arena: &mut Arena<Value>, term: &Term, site: &Site) -> Option<Expo
         site,
         demands,
         made,
+        open: vec![false; term.nodes.len()],
         origin,
         masks: BTreeMap::new(),
         disjunctions: HashMap::new(),
         out,
     };
     for &root in &term.roots {
-        exporter.visit(root);
+        exporter.visit(root)?;
     }
     exporter.out.roots = term.roots.iter().filter_map(|&root| exporter.made[root]).collect();
     Some(exporter.out)
@@ -100,8 +103,9 @@ fn spans(arena: &Arena<Value>, term: &Term, site: &Site, origin: &HashMap<usize,
 }
 
 impl Exporter<'_> {
-    /// Makes a node after its operands and the conditions that its mask reads.
-    fn visit(&mut self, root: usize) {
+    /// Makes a node after its operands and the conditions that its mask reads; `None` where two conditions are needed
+    /// only under each other, so that neither can be first.
+    fn visit(&mut self, root: usize) -> Option<()> {
         let mut stack = vec![(root, false)];
         while let Some((index, ready)) = stack.pop() {
             if self.made[index].is_some() {
@@ -112,14 +116,19 @@ impl Exporter<'_> {
                 self.made[index] = Some(value);
                 continue;
             }
+            self.open[index] = true;
             stack.push((index, true));
             let mut before: Vec<usize> = self.term.nodes[index].args.iter().map(|&arg| at(arg)).collect();
             if let Demand::Any(paths) = &self.demands[index] {
                 before.extend(paths.iter().flatten().map(|literal| literal.0));
             }
             before.retain(|&b| self.made[b].is_none() && b != index);
+            if before.iter().any(|&b| self.open[b]) {
+                return None;
+            }
             stack.extend(before.into_iter().rev().map(|b| (b, false)));
         }
+        Some(())
     }
 
     fn make(&mut self, index: usize) -> ValueId {
@@ -128,7 +137,7 @@ impl Exporter<'_> {
             return self.site.source.inputs[number as usize];
         }
         let args: Args = node.args.iter().filter_map(|&arg| self.made[at(arg)]).collect();
-        let mask = if node.is_free() { None } else { self.mask(index) };
+        let mask = if node.is_free() { None } else { self.mask(index, node.result().truth()) };
         let op = match node.head {
             Head::Op(op) => op,
             // Inputs returned above, and a root is no node of a graph.
@@ -166,11 +175,10 @@ impl Exporter<'_> {
         self.push(op, Imm::None, Args::from_slice(args), ty, None, span, None)
     }
 
-    /// The mask of a node as a value, in the kind that its lanes need.
-    fn mask(&mut self, index: usize) -> Option<ValueId> {
-        let want = self.term.nodes[index].result().truth();
+    /// The mask of a node as a value, of the kind that is wanted.
+    fn mask(&mut self, index: usize, want: Ty) -> Option<ValueId> {
         let span = self.spans[index];
-        let outer = self.site.outer.filter(|&m| self.arena[m].ty == want);
+        let outer = self.site.outer.of(want);
         let Demand::Any(paths) = self.demands[index].clone() else { return outer };
         let mut all: Option<ValueId> = None;
         for path in &paths {
@@ -216,7 +224,9 @@ impl Exporter<'_> {
         let mut value = self.made[condition]?;
         let ty = self.arena[value].ty;
         if ty == Ty::Uniform(Elem::Bool) && want != ty {
-            value = self.truth(Op::Splat, &[value], want, span);
+            // A broadcast reads a lane that must be there.
+            let mask = self.mask(condition, want);
+            value = self.push(Op::Splat, Imm::None, Args::from_slice(&[value]), want, mask, span, None);
         } else if ty != want {
             return None;
         }

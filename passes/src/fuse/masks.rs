@@ -5,8 +5,12 @@
 //! in all of the region's lanes stays so: it raises no flag there that the source would not.
 
 use super::graph::{Term, at};
+use la_arena::Arena;
+use rake_ir::lane::{Value, ValueId};
 use rake_ir::ops::Op;
-use std::collections::BTreeSet;
+use rake_ir::tined;
+use rake_ir::types::Ty;
+use std::collections::{BTreeSet, HashSet};
 
 /// A conjunction: (condition's node, whether it must hold), in order of nodes.
 pub type Path = Vec<(usize, bool)>;
@@ -119,6 +123,54 @@ pub fn demands(term: &Term, eager: &[bool]) -> Option<Vec<Demand>> {
         }
     }
     Some(demands)
+}
+
+/// The masks under which a whole region stands: one for each kind of value, by its truth.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outer(Vec<(Ty, ValueId)>);
+
+impl Outer {
+    /// The mask of values with this truth; `None` where they are computed in every lane.
+    pub fn of(&self, truth: Ty) -> Option<ValueId> {
+        self.0.iter().find(|outer| outer.0 == truth).map(|outer| outer.1)
+    }
+
+    /// Of each kind: the mask of its stages. Where no stage is of that kind, the mask that all values of it have or
+    /// that theirs are conjunctions with.
+    pub fn read(values: &Arena<Value>, region: &tined::Region) -> Outer {
+        let mut outer = Outer::default();
+        if region.values.iter().all(|&id| values[id].mask.is_none()) {
+            return outer;
+        }
+        let within: HashSet<ValueId> = region.values.iter().copied().collect();
+        // Constants and broadcasts are computed in every lane whatever stands around them.
+        let tells = |id: &ValueId| !matches!(values[*id].op, Op::Const | Op::Splat | Op::LaneIndex);
+        let truth = |id: ValueId| values[id].ty.truth();
+        let kinds: BTreeSet<Ty> = region.values.iter().map(|&id| truth(id)).collect();
+        for kind in kinds {
+            let of_kind = |id: &ValueId| truth(*id) == kind && tells(id);
+            let stages = region.stages.iter().map(|stage| stage.1);
+            let mask = match stages.filter(|id| within.contains(id)).find(of_kind) {
+                Some(stage) => values[stage].mask,
+                None => {
+                    let own = |id: &ValueId| values[*id].mask.map(|mask| first(values, &within, mask));
+                    let mut all = region.values.iter().filter(|id| of_kind(id)).map(own);
+                    let mask = all.next().flatten();
+                    mask.filter(|_| all.all(|other| other == mask))
+                }
+            };
+            outer.0.extend(mask.map(|mask| (kind, mask)));
+        }
+        outer
+    }
+}
+
+/// The first part of a conjunction that the region made.
+fn first(values: &Arena<Value>, within: &HashSet<ValueId>, mut mask: ValueId) -> ValueId {
+    while values[mask].op == Op::And && within.contains(&mask) {
+        mask = values[mask].args[0];
+    }
+    mask
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@
 //! once, and the source graph stays unless something is strictly cheaper. All limits are counted, never timed, so the
 //! choice is a function of region, profile and freedom alone.
 
+mod bound;
 mod explain;
 mod export;
 mod extract;
@@ -28,6 +29,7 @@ pub use prove::{prove, prove_program};
 use export::{Exported, Site};
 use graph::Source;
 use la_arena::Arena;
+use masks::Outer;
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused::{self, Proof};
 use rake_ir::lane::{FuseLevel, Param, Stmt, Value, ValueId};
@@ -139,13 +141,6 @@ fn yields(function: &tined::Function) -> Vec<Vec<ValueId>> {
     regions.map(|region| region.values.iter().copied().filter(|id| read.contains(id)).collect()).collect()
 }
 
-/// The mask under which the whole region stands: that of a stage, but constants and broadcasts are computed in every
-/// lane whatever stands around them, and so may a uniform be.
-fn outer_mask(values: &Arena<Value>, region: &tined::Region) -> Option<ValueId> {
-    let inside = region.stages.iter().filter(|stage| region.values.contains(&stage.1));
-    inside.filter_map(|stage| values[stage.1].mask).max_by_key(|&mask| !values[mask].ty.is_uniform())
-}
-
 /// What a region's surroundings say about it.
 struct Region<'a> {
     params: &'a [Param],
@@ -162,9 +157,10 @@ fn fuse(
 ) -> fused::Region {
     let yields = around.yields;
     let source = graph::import(values, &region.values, yields);
-    let outer = outer_mask(values, &region);
+    let outer = Outer::read(values, &region);
     let chosen = search::choose(&source.term, setting);
-    let site = Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer };
+    let site =
+        Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer: &outer };
     let chain = options.explain.then(|| {
         let names = explain::input_names(values, around.params, &source.inputs);
         explain::chain(&source.term, &chosen.term, setting, &names)

@@ -121,8 +121,18 @@ impl PartialOrd for Mono {
 }
 
 /// A sum of terms, greatest monomial first; never empty, no coefficient zero.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Eq, Debug)]
 pub struct Poly(pub Vec<(Mono, Coefficient)>);
+
+impl PartialEq for Poly {
+    /// Coefficients are in lowest terms, so their parts compare; comparing ratios in general divides.
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(a, b): (&(Mono, Coefficient), &(Mono, Coefficient))| {
+            a.0 == b.0 && (Rc::ptr_eq(&a.1, &b.1) || a.1.numer() == b.1.numer() && a.1.denom() == b.1.denom())
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+    }
+}
 
 impl Hash for Poly {
     fn hash<H: Hasher>(&self, state: &mut H) {

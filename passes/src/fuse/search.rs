@@ -1,11 +1,12 @@
 //! The search for one region: fast path, seeds, rewriting to a counted limit, extraction.
 
-use super::extract;
+use super::bound::{self, Bound};
+use super::extract::{self, Picked};
 use super::graph::{Term, at};
 use super::quick;
 use super::seeds::{self, Setting};
 use crate::rewrites::language::{Children, Constants, Graph, Head, Node, Payload};
-use crate::rewrites::{self, Class, Compiled, Growth};
+use crate::rewrites::{self, Class, Compiled, Growth, Ops};
 use egg::{EGraph, Id};
 use rake_ir::fused::{Cost, Stop};
 use rake_ir::lane::FuseLevel;
@@ -38,7 +39,9 @@ struct Limits {
 
 fn limits(operations: usize) -> Limits {
     match operations {
-        0..=12 => Limits { nodes: 500, rounds: 5, matches: 200, growth: true },
+        // What so few operations can become is soon found.
+        0..=4 => Limits { nodes: 160, rounds: 4, matches: 100, growth: true },
+        5..=12 => Limits { nodes: 500, rounds: 5, matches: 200, growth: true },
         13..=24 => Limits { nodes: 700, rounds: 4, matches: 200, growth: true },
         25..=64 => Limits { nodes: 2000, rounds: 4, matches: 600, growth: false },
         // Room for the source itself and a few forms of each operation, however large the region.
@@ -75,11 +78,62 @@ pub fn explore_explained(term: &Term, chosen: &Term, setting: Setting) -> (Searc
     (Searched { graph, classes, root, stop }, chosen)
 }
 
-/// Builds the e-graph, seeds it and rewrites it.
-pub fn explore(term: &Term, setting: Setting) -> Searched {
-    let (mut graph, classes, root, limits) = prepare(term, setting, false);
-    let stop = rewrite(&mut graph, term, setting, limits);
-    Searched { graph, classes, root, stop }
+/// Builds the e-graph, seeds it, and rewrites it unless the seeds meet the bound; then picks the cheapest graph.
+fn explore(term: &Term, setting: Setting, bound: Option<Bound>) -> (Searched, Option<Picked>) {
+    let (graph, classes, root, limits) = prepare(term, setting, false);
+    let mut searched = Searched { graph, classes, root, stop: Stop::Optimal };
+    if let Some(bound) = bound {
+        contract(&mut searched.graph, setting);
+        let picked = pick(term, &searched, setting);
+        let meets = |picked: &Picked| {
+            let cost = picked.term.cost(setting.profile);
+            cost.throughput <= bound.throughput && cost.latency <= bound.latency
+        };
+        if picked.as_ref().is_some_and(meets) {
+            return (searched, picked);
+        }
+    }
+    searched.stop = rewrite(&mut searched.graph, term, setting, limits);
+    let picked = pick(term, &searched, setting);
+    (searched, picked)
+}
+
+fn pick(term: &Term, searched: &Searched, setting: Setting) -> Option<Picked> {
+    let own = |(node, &id): (&Node, &Id)| {
+        let args = node.args.iter().map(|&arg| searched.classes[at(arg)]).collect();
+        (Node { args, ..node.clone() }, id)
+    };
+    let source: Vec<(Node, Id)> = term.nodes.iter().zip(&searched.classes).map(own).collect();
+    extract::pick(&searched.graph, searched.root, &source, setting.profile)
+}
+
+/// What the rows of contraction do, once, without matching: every sum of a product is a multiply-add.
+fn contract(graph: &mut Graph, setting: Setting) {
+    if !setting.profile.info().fma || setting.level == FuseLevel::Exact {
+        return;
+    }
+    let mut sums: Vec<(Id, Node)> = Vec::new();
+    for class in graph.classes() {
+        let is_sum = |node: &&Node| node.ty.elem().is_float() && matches!(node.as_op(), Some(Op::Add | Op::Sub));
+        sums.extend(class.nodes.iter().filter(is_sum).map(|node| (class.id, node.clone())));
+    }
+    sums.sort_unstable_by_key(|sum| sum.0);
+    for (class, sum) in sums {
+        let (left, right) = (sum.args[0], sum.args[1]);
+        let subtracts = sum.as_op() == Some(Op::Sub);
+        let first = if subtracts { (Op::MulSub, "contract-sub") } else { (Op::MulAdd, "contract-add") };
+        let second = if subtracts { (Op::NegMulAdd, "contract-sub-from") } else { (Op::MulAdd, "contract-add") };
+        for ((op, name), product, other) in [(first, left, right), (second, right, left)] {
+            let is_product = |node: &&Node| node.ty == sum.ty && node.as_op() == Some(Op::Mul);
+            let products: Vec<Children> =
+                graph[product].nodes.iter().filter(is_product).map(|node| node.args.clone()).collect();
+            for factors in products {
+                let made = graph.add_uncanonical(Node::op(op, sum.ty, &[factors[0], factors[1], other]));
+                graph.union_trusted(class, made, name);
+            }
+        }
+    }
+    graph.rebuild();
 }
 
 /// Adds a graph; the classes of its nodes and of the node over all results.
@@ -116,19 +170,19 @@ fn prepare(term: &Term, setting: Setting, explain: bool) -> (Graph, Vec<Id>, Id,
 /// Regions with more operations than this are only contracted and shared.
 const MOST_SEEDED: usize = 600;
 
-/// Regions with more operations than this stay as they are: extraction keeps a set of classes for each class, which for
+/// Regions with more operations than this are only contracted as they stand: extraction keeps a set of classes for each class, which for
 /// longer regions takes more memory and time than anybody has.
 const MOST_SEARCHED: usize = 2048;
 
 fn rewrite(graph: &mut Graph, term: &Term, setting: Setting, limits: Limits) -> Stop {
     let fma = setting.profile.info().fma;
-    let usable = |row: &&Compiled| {
-        row.class.allowed(setting.level)
-            && (fma || row.class != Class::Contract)
-            && (limits.growth || row.growth == Growth::Small)
+    let usable = |class: Class, growth: Growth| {
+        class.allowed(setting.level) && (fma || class != Class::Contract) && (limits.growth || growth == Growth::Small)
     };
+    let mut present = Ops::default();
+    graph.classes().flat_map(|class| &class.nodes).filter_map(Node::as_op).for_each(|op| present.insert(op));
     let types = term.types();
-    let rows: Vec<&Compiled> = types.iter().flat_map(|&ty| rewrites::compiled(ty)).filter(usable).collect();
+    let rows: Vec<&Compiled> = types.iter().flat_map(|&ty| rewrites::applicable(ty, present, usable)).collect();
     for _ in 0..limits.rounds {
         let matches: Vec<_> = rows.iter().map(|row| row.rewrite.search_with_limit(graph, limits.matches)).collect();
         let mut changed = false;
@@ -166,39 +220,26 @@ fn is_trivial(term: &Term) -> bool {
 
 /// Chooses the cheapest graph found for `term`, never one that costs more than it.
 pub fn choose(term: &Term, setting: Setting) -> Chosen {
+    let bound = if is_trivial(term) { None } else { bound::lower(term, setting) };
+    choose_within(term, setting, bound)
+}
+
+/// As [`choose`], ending early where the bound is met.
+pub fn choose_within(term: &Term, setting: Setting, bound: Option<Bound>) -> Chosen {
     let source_cost = term.cost(setting.profile);
     if is_trivial(term) {
         return keep(term, source_cost, Stop::Trivial);
     }
-    if let Some((made, origin)) = quick::cheapest(term, setting.profile, setting.level) {
-        let cost = made.cost(setting.profile);
-        if cost < source_cost {
-            let source_classes = (0..term.nodes.len()).collect();
-            return Chosen {
-                term: made,
-                source_classes,
-                classes: origin,
-                cost: (source_cost, cost),
-                stop: Stop::Optimal,
-            };
-        }
-        return keep(term, source_cost, Stop::Optimal);
+    if let Some((made, origin, cost)) = bound.and_then(|bound| quick::cheapest(term, setting, bound)) {
+        return take(term, made, origin, (source_cost, cost), Stop::Optimal);
     }
     if term.operations() > MOST_SEARCHED {
-        return keep(term, source_cost, Stop::Nodes(MOST_SEARCHED as u32));
+        let (made, origin, cost) = quick::contract(term, setting);
+        return take(term, made, origin, (source_cost, cost), Stop::Nodes(MOST_SEARCHED as u32));
     }
-    let searched = explore(term, setting);
+    let (searched, picked) = explore(term, setting, bound);
     debug_assert_eq!(searched.graph.analysis.conflicts, 0);
-    let source: Vec<(Node, Id)> = term
-        .nodes
-        .iter()
-        .zip(&searched.classes)
-        .map(|(node, &id)| {
-            let args = node.args.iter().map(|&arg| searched.classes[at(arg)]).collect();
-            (Node { args, ..node.clone() }, id)
-        })
-        .collect();
-    let Some(picked) = extract::pick(&searched.graph, searched.root, &source, setting.profile) else {
+    let Some(picked) = picked else {
         return keep(term, source_cost, searched.stop);
     };
     let cost = picked.term.cost(setting.profile);
@@ -213,6 +254,14 @@ pub fn choose(term: &Term, setting: Setting) -> Chosen {
         cost: (source_cost, cost),
         stop: searched.stop,
     }
+}
+
+/// A graph made from the source node by node, where it is cheaper.
+fn take(term: &Term, made: Term, origin: Vec<usize>, cost: (Cost, Cost), stop: Stop) -> Chosen {
+    if cost.1 >= cost.0 {
+        return keep(term, cost.0, stop);
+    }
+    Chosen { term: made, source_classes: (0..term.nodes.len()).collect(), classes: origin, cost, stop }
 }
 
 fn keep(term: &Term, cost: Cost, stop: Stop) -> Chosen {

@@ -166,7 +166,11 @@ fn weights(ty: Ty, setting: Setting) -> Weights {
 }
 
 fn seed_ring(graph: &mut Graph, term: &Term, classes: &[Id], setting: Setting, ty: Ty, ring: &Ring) -> usize {
-    let budget = if term.nodes.len() <= 48 { 10_000 } else { 6_000 };
+    let budget = match term.nodes.len() {
+        0..=48 => 10_000,
+        49..=96 => 6_000,
+        _ => 2_500,
+    };
     let mut search = Search::new(ty.elem(), weights(ty, setting), budget);
     let mut emit = Emit { graph, ty, reps: HashMap::new(), done: HashMap::new(), unions: 0, left: 0 };
     for (index, poly) in ring.polys.iter().enumerate() {

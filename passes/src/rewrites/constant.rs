@@ -30,9 +30,23 @@ pub fn from_bits(bits: u64, elem: Elem) -> Option<BigRational> {
                 Elem::F32 => f64::from(f32::from_bits(bits as u32)),
                 _ => f64::from_bits(bits),
             };
-            if value == 0.0 { None } else { BigRational::from_float(value) }
+            if value == 0.0 { None } else { from_float(value) }
         }
     }
+}
+
+/// The exact value of a finite float that is not zero. An odd number and a power of two have no common divisor to look
+/// for.
+fn from_float(value: f64) -> Option<BigRational> {
+    let (mantissa, exponent, sign) = num_traits::float::FloatCore::integer_decode(value);
+    if !value.is_finite() {
+        return None;
+    }
+    let zeros = mantissa.trailing_zeros();
+    let odd = BigInt::from(i64::from(sign) * (mantissa >> zeros) as i64);
+    let exponent = i32::from(exponent) + zeros as i32;
+    let scale = BigInt::one() << exponent.unsigned_abs();
+    Some(if exponent < 0 { BigRational::new_raw(odd, scale) } else { BigRational::from_integer(odd * scale) })
 }
 
 /// The bits of `value` rounded once to `elem`, ties to even; infinity where it overflows. Integers wrap.

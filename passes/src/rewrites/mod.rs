@@ -1,4 +1,4 @@
-//! The rewrites of fused regions: one named line each, compiled once per type for the whole process.
+//! The rewrites of fused regions: one named line each, compiled on first use and once per type for the whole process.
 //!
 //! A row is a pair of patterns over one type `T`: arithmetic is of type `T`, comparisons and mask logic of `T`'s truth.
 //! `?a ?b ?c ?d ?e ?f` match anything, `?k ?l` match constants only, and numbers are constants of type `T`. The class says
@@ -16,6 +16,7 @@ pub mod ring;
 use egg::Rewrite;
 use language::{Constants, Node};
 use rake_ir::lane::FuseLevel;
+use rake_ir::ops::Op;
 use rake_ir::types::{Elem, ElemClass, Ty};
 use std::sync::OnceLock;
 
@@ -128,6 +129,74 @@ pub struct Compiled {
     pub rewrite: Rewrite<Node, Constants>,
 }
 
+/// A set of operations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ops(u128);
+
+const _: () = assert!(rake_ir::ops::OPS.len() <= 128);
+
+impl Ops {
+    /// Adds one.
+    pub const fn insert(&mut self, op: Op) {
+        self.0 |= 1 << op as u32;
+    }
+
+    /// Whether all of these are in `other`.
+    pub const fn within(self, other: Ops) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    /// The operations of a pattern; of a number or `?k`, the constant.
+    fn of_pattern(text: &str) -> Ops {
+        let mut ops = Ops::default();
+        for word in text.split(['(', ')', ' ']).filter(|word| !word.is_empty()) {
+            if word.starts_with(|c: char| c == '-' || c.is_ascii_digit()) || pattern::CONSTANTS.contains(&word) {
+                ops.insert(Op::Const);
+            } else if let Some(op) = Op::from_name(word) {
+                ops.insert(op);
+            }
+        }
+        ops
+    }
+}
+
+/// A row in one direction.
+struct Way {
+    rule: &'static Rule,
+    /// From right to left.
+    backward: bool,
+    finds: Ops,
+    makes: Ops,
+}
+
+impl Way {
+    fn compile(&self, ty: Ty) -> Compiled {
+        let rule = self.rule;
+        let (from, to) = if self.backward { (rule.to, rule.from) } else { (rule.from, rule.to) };
+        Compiled {
+            class: class_for(rule.class, ty.elem()),
+            growth: rule.growth,
+            rewrite: pattern::rewrite(rule.name, from, to, ty),
+        }
+    }
+}
+
+/// Every row in each of its directions.
+fn ways() -> &'static [Way] {
+    static WAYS: OnceLock<Vec<Way>> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        let mut all = Vec::new();
+        for rule in rows() {
+            let (left, right) = (Ops::of_pattern(rule.from), Ops::of_pattern(rule.to));
+            all.push(Way { rule, backward: false, finds: left, makes: right });
+            if rule.both {
+                all.push(Way { rule, backward: true, finds: right, makes: left });
+            }
+        }
+        all
+    })
+}
+
 const TYPES: usize = 26;
 
 fn index(ty: Ty) -> usize {
@@ -143,21 +212,35 @@ pub const fn class_for(class: Class, elem: Elem) -> Class {
     if elem.is_float() { class } else { Class::Exact }
 }
 
-/// All rows for a type, compiled on first use and shared by the process.
-pub fn compiled(ty: Ty) -> &'static [Compiled] {
-    static TABLE: [OnceLock<Vec<Compiled>>; TYPES] = [const { OnceLock::new() }; TYPES];
-    TABLE[index(ty)].get_or_init(|| {
-        let mut all = Vec::new();
-        for row in rows().filter(|row| row.on.holds(ty)) {
-            let class = class_for(row.class, ty.elem());
-            let ways = [(row.from, row.to, true), (row.to, row.from, row.both)];
-            for (from, to, _) in ways.into_iter().filter(|way| way.2) {
-                all.push(Compiled { class, growth: row.growth, rewrite: pattern::rewrite(row.name, from, to, ty) });
-            }
+/// The rows for a type that can ever match a graph with these operations, among those whose class and growth suit. Each
+/// is compiled on first use and shared by the process.
+pub fn applicable(ty: Ty, present: Ops, suits: impl Fn(Class, Growth) -> bool) -> Vec<&'static Compiled> {
+    static TABLE: [OnceLock<Vec<OnceLock<Compiled>>>; TYPES] = [const { OnceLock::new() }; TYPES];
+    static POWERS: [OnceLock<Vec<Compiled>>; TYPES] = [const { OnceLock::new() }; TYPES];
+    let ways = ways();
+    let class = |way: &Way| class_for(way.rule.class, ty.elem());
+    let usable = |way: &Way| way.rule.on.holds(ty) && suits(class(way), way.rule.growth);
+    let (found, made) = power::ops(ty);
+    let mut reachable = present;
+    loop {
+        let before = reachable;
+        for way in ways.iter().filter(|way| usable(way) && way.finds.within(before)) {
+            reachable.0 |= way.makes.0;
         }
-        all.extend(power::compiled(ty));
-        all
-    })
+        if found.within(reachable) {
+            reachable.0 |= made.0;
+        }
+        if reachable == before {
+            break;
+        }
+    }
+    let table = TABLE[index(ty)].get_or_init(|| ways.iter().map(|_| OnceLock::new()).collect());
+    let rows = ways.iter().zip(table).filter(|(way, _)| usable(way) && way.finds.within(reachable));
+    let mut all: Vec<&Compiled> = rows.map(|(way, row)| row.get_or_init(|| way.compile(ty))).collect();
+    if found.within(reachable) && suits(Class::Exact, Growth::Small) {
+        all.extend(POWERS[index(ty)].get_or_init(|| power::compiled(ty)));
+    }
+    all
 }
 
 #[cfg(test)]

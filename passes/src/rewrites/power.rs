@@ -1,7 +1,7 @@
 //! Rewrites by an exact power of two: division of floats, multiplication of integers. Both are bit-exact.
 
 use super::language::{Children, Constants, Graph, Head, Node, Payload};
-use super::{Class, Compiled, Growth, constant, pattern};
+use super::{Class, Compiled, Growth, Ops, constant, pattern};
 use egg::{Applier, Id, Pattern, PatternAst, Rewrite, Subst, Symbol, Var};
 use num_rational::BigRational;
 use num_traits::{Signed, Zero};
@@ -64,6 +64,15 @@ impl Applier<Node, Constants> for Power {
         let made = graph.add_uncanonical(made);
         if graph.union_trusted(source, made, rule) { vec![class] } else { vec![] }
     }
+}
+
+/// The operations that the rewrites of this file find, and that they make.
+pub fn ops(ty: Ty) -> (Ops, Ops) {
+    let (from, to) = if ty.elem().is_float() { (Op::Div, Op::Mul) } else { (Op::Mul, Op::ShiftBitsLeft) };
+    let (mut found, mut made) = (Ops::default(), Ops::default());
+    [from, Op::Const].into_iter().for_each(|op| found.insert(op));
+    made.insert(to);
+    (found, made)
 }
 
 /// The rewrites of this file for a type.
