@@ -1,12 +1,13 @@
 //! From the allocated program to bytes and text, and the verification of those bytes.
 
 use crate::compiler::{Options, Outputs};
-use crate::pipeline::{Ir, Timing};
+use crate::pipeline::{Ir, Observer, Pass, Timing};
 use rake_backends::c_header::{self, Prototype};
 use rake_backends::x86;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::Family;
+use rake_ir::selected;
 use rake_ir::span::{SourceMap, Span};
 use rake_verifier::{Metadata, Prepared};
 use rayon::prelude::*;
@@ -19,11 +20,35 @@ const COMPILER: &str = concat!("rakec ", env!("CARGO_PKG_VERSION"));
 /// As many functions are verified in parallel; fewer are done before another thread has started.
 const PARALLEL_FROM: usize = 16;
 
-/// Emits what the options ask for, and verifies the object before anybody gets it.
-pub fn emit(path: &Path, options: &Options, outputs: &mut Outputs) {
+/// Keeps the program as it was selected: what is verified must not rest on what later passes say of themselves.
+#[derive(Default)]
+pub struct Selected(pub Option<selected::Program>);
+
+impl Selected {
+    /// Keeps `ir` when it is the first that is selected.
+    pub fn see(&mut self, ir: &Ir) {
+        if let (None, Ir::Selected(program)) = (&self.0, ir) {
+            self.0 = Some(program.clone());
+        }
+    }
+}
+
+impl Observer for Selected {
+    fn wants_before(&self, _: usize, _: &Pass) -> bool {
+        false
+    }
+
+    fn after(&mut self, _: usize, _: &Pass, _: Option<&Ir>, after: &Ir) -> Result<(), Diagnostic> {
+        self.see(after);
+        Ok(())
+    }
+}
+
+/// Emits what the options ask for, and verifies the object before anybody gets it; against `selected` where it is known.
+pub fn emit(path: &Path, options: &Options, selected: &Selected, outputs: &mut Outputs) {
     let Some(Ir::Allocated(program)) = &outputs.ir else { return };
     let mut timings = Vec::new();
-    let made = make(program, path, options, &outputs.sources, &mut timings);
+    let made = make(program, path, options, selected, &outputs.sources, &mut timings);
     outputs.timings.extend(timings);
     match made {
         Ok(made) => (outputs.object, outputs.assembly, outputs.header) = made,
@@ -37,6 +62,7 @@ fn make(
     program: &Program,
     path: &Path,
     options: &Options,
+    selected: &Selected,
     sources: &SourceMap,
     timings: &mut Vec<Timing>,
 ) -> Result<Made, Vec<Diagnostic>> {
@@ -59,7 +85,7 @@ fn make(
         timed("emit", start);
         if options.emit.verify {
             let start = Instant::now();
-            verify(&object, program, settings.exported)?;
+            verify(&object, program, selected, settings.exported)?;
             timed("verify", start);
         }
         made.0 = options.emit.object.then_some(object);
@@ -75,8 +101,16 @@ fn make(
 }
 
 /// Checks every function of an object; many of them in parallel.
-fn verify(object: &[u8], program: &Program, exported: &dyn Fn(&str) -> bool) -> Result<(), Vec<Diagnostic>> {
-    let metadata = Metadata::of(program, exported);
+fn verify(
+    object: &[u8],
+    program: &Program,
+    selected: &Selected,
+    exported: &dyn Fn(&str) -> bool,
+) -> Result<(), Vec<Diagnostic>> {
+    let metadata = match &selected.0 {
+        Some(selected) => Metadata::selected(selected, program, exported),
+        None => Metadata::of(program, exported),
+    };
     let prepared = Prepared::new(object, &metadata, Some(program))?;
     let verify = |index| prepared.function(index).err().unwrap_or_default();
     let wrong: Vec<Diagnostic> = if prepared.len() < PARALLEL_FROM {

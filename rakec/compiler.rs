@@ -1,6 +1,6 @@
 //! The compiler as a library: source and options in; objects, reports, dumps and diagnostics out.
 
-use crate::backend;
+use crate::backend::{self, Selected};
 use crate::explain::Explainer;
 use crate::pipeline::dump::{Dump, Recorder};
 use crate::pipeline::observe::Agreement;
@@ -205,8 +205,8 @@ impl<'a> Compiler<'a> {
         match start {
             Ok(ir) => match self.check_width(ir.made_for().map_or(self.options.profile, |(profile, _)| profile)) {
                 Ok(()) => {
-                    self.drive(ir, &mut outputs);
-                    backend::emit(path, &self.options, &mut outputs);
+                    let selected = self.drive(ir, &mut outputs);
+                    backend::emit(path, &self.options, &selected, &mut outputs);
                 }
                 Err(problem) => outputs.diagnostics.push(problem),
             },
@@ -229,7 +229,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn drive(&self, ir: Ir, outputs: &mut Outputs) {
+    fn drive(&self, ir: Ir, outputs: &mut Outputs) -> Selected {
         let options = &self.options;
         // A dump says what it was made for, and that is what the rest is compiled for.
         let (profile, fuse) = ir.made_for().unwrap_or((options.profile, options.fuse));
@@ -250,6 +250,11 @@ impl<'a> Compiler<'a> {
         if options.check_passes {
             observers.push(&mut agreement);
         }
+        let mut selected = Selected::default();
+        if options.emit.verify {
+            selected.see(&ir);
+            observers.push(&mut selected);
+        }
         let outcome = drive.run(ir, &mut observers);
         outputs.timings = drive.timings.unwrap_or_default();
         outputs.dumps = recorder.dumps;
@@ -259,6 +264,7 @@ impl<'a> Compiler<'a> {
         if let Some(Ir::Allocated(program)) = &outputs.ir {
             outputs.report = kernels(program);
         }
+        selected
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::shapes::{self, FmaSign};
 use rake_ir::allocated::{Function, Program};
-use rake_ir::machine::{Inst, Kind, PhysReg, Space};
+use rake_ir::machine::{Inst, Kind, Space};
 use rake_ir::profile::Profile;
+use rake_ir::selected;
 use rake_ir::span::Span;
 use rake_ir::types::Ty;
 use smol_str::SmolStr;
@@ -47,54 +48,84 @@ pub struct RegionFacts {
 }
 
 impl Metadata {
-    /// The facts of an allocated program.
+    /// The facts of an allocated program, for a caller that has nothing earlier: allocation vouches for itself.
     pub fn of(program: &Program, exported: &dyn Fn(&str) -> bool) -> Metadata {
-        let functions = match Space::of(program.profile) {
-            Some(space) => program.functions.iter().map(|f| FunctionFacts::of(f, space, exported(&f.name))).collect(),
-            None => Vec::new(),
+        let Some(space) = Space::of(program.profile) else {
+            return Metadata { profile: program.profile, functions: Vec::new() };
         };
-        Metadata { profile: program.profile, functions }
+        let facts = program.functions.iter().map(|f| FunctionFacts::allocated(f, space, exported(&f.name)));
+        Metadata { profile: program.profile, functions: facts.collect() }
+    }
+
+    /// The facts of a program as it was selected, so that no later pass vouches for itself; `program`, what was made of
+    /// it, says only in which order the regions stand.
+    pub fn selected(selected: &selected::Program, program: &Program, exported: &dyn Fn(&str) -> bool) -> Metadata {
+        let Some(space) = Space::of(selected.profile) else {
+            return Metadata { profile: selected.profile, functions: Vec::new() };
+        };
+        let facts = |(at, f): (usize, &selected::Function)| {
+            let mut place: BTreeMap<u32, usize> = BTreeMap::new();
+            for (at, inst) in program.functions.get(at).iter().flat_map(|f| f.insts.iter().enumerate()) {
+                if let Some(region) = inst.region {
+                    place.entry(region).or_insert(at);
+                }
+            }
+            let (params, exported) = (f.params.iter().map(|p| p.ty).collect(), exported(&f.name));
+            let facts = FunctionFacts::new(f.name.clone(), f.span, exported, params, f.result_ty);
+            facts.count(&f.insts, space, &place)
+        };
+        Metadata { profile: selected.profile, functions: selected.functions.iter().enumerate().map(facts).collect() }
     }
 }
 
 impl FunctionFacts {
-    fn of(function: &Function, space: Space, exported: bool) -> FunctionFacts {
-        let mut out = FunctionFacts {
-            name: function.name.clone(),
-            span: function.span,
-            exported,
-            params: function.params.iter().map(|p| p.ty).collect(),
-            result: function.result_ty,
-            multiply_adds: [0; 4],
-            cross_lane: BTreeMap::new(),
-            regions: Vec::new(),
-        };
+    fn new(name: SmolStr, span: Span, exported: bool, params: Vec<Ty>, result: Ty) -> FunctionFacts {
+        let (multiply_adds, cross_lane, regions) = ([0; 4], BTreeMap::new(), Vec::new());
+        FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, regions }
+    }
+
+    fn allocated(function: &Function, space: Space, exported: bool) -> FunctionFacts {
+        let params = function.params.iter().map(|p| p.ty).collect();
+        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
+        facts.count(&function.insts, space, &BTreeMap::new())
+    }
+
+    /// Counts instructions; regions in the order of `place`, those that are not there by their first instructions.
+    fn count<R: Copy + PartialEq>(mut self, insts: &[Inst<R>], space: Space, place: &BTreeMap<u32, usize>) -> Self {
         let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
-        for inst in &function.insts {
+        let mut regions: Vec<(usize, RegionFacts)> = Vec::new();
+        let before = std::iter::once(None).chain(insts.iter().map(Some));
+        for (inst, before) in insts.iter().zip(before) {
             let Some(mnemonic) = inst.op.info().mnemonics[space as usize] else { continue };
             if let Some(sign) = FmaSign::of(mnemonic) {
-                out.multiply_adds[sign as usize] += 1;
+                self.multiply_adds[sign as usize] += 1;
             }
             let in_memory = inst.op.info().kind == Kind::Const;
             if shapes::is_cross_lane(mnemonic) && !in_memory {
-                *out.cross_lane.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
+                *self.cross_lane.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
             }
             let Some(region) = inst.region else { continue };
             let next = numbers.len();
-            let region = *numbers.entry(region).or_insert(next);
-            if out.regions.len() == region {
-                out.regions.push(RegionFacts::default());
+            let index = *numbers.entry(region).or_insert(next);
+            if regions.len() == index {
+                regions.push((place.get(&region).copied().unwrap_or(usize::MAX), RegionFacts::default()));
             }
-            if !is_neutral(inst, mnemonic) {
-                *out.regions[region].operations.entry(shapes::region_name(mnemonic)).or_default() += 1;
+            if !is_neutral(inst, before, mnemonic) {
+                *regions[index].1.operations.entry(shapes::region_name(mnemonic)).or_default() += 1;
             }
         }
-        out
+        regions.sort_by_key(|region| region.0);
+        self.regions = regions.into_iter().map(|region| region.1).collect();
+        self
     }
 }
 
-/// Whether an instruction is a copy or a constant, as [`shapes::is_neutral`] sees it in the bytes.
-fn is_neutral(inst: &Inst<PhysReg>, mnemonic: &str) -> bool {
-    let same = inst.args.len() == 2 && inst.args[0].reg().is_some() && inst.args[0] == inst.args[1];
-    matches!(inst.op.info().kind, Kind::Move | Kind::Const) || same && shapes::is_idiom(mnemonic)
+/// Whether an instruction is a copy or a constant, as [`shapes::is_neutral`] sees it in the bytes: also one that makes a
+/// constant of one value read twice, be it from a register or from the copy of it made just `before`.
+fn is_neutral<R: Copy + PartialEq>(inst: &Inst<R>, before: Option<&Inst<R>>, mnemonic: &str) -> bool {
+    let copy = matches!(inst.op.info().kind, Kind::Move | Kind::Const) || shapes::changes_file(mnemonic);
+    let [first, second] = inst.args[..] else { return copy };
+    let copied = before.filter(|copy| copy.op.info().kind == Kind::Move && copy.dst == first.reg());
+    let same = first == second || copied.is_some_and(|copy| copy.args.first() == Some(&second));
+    copy || first.reg().is_some() && same && shapes::is_idiom(mnemonic)
 }

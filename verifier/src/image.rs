@@ -44,6 +44,10 @@ pub struct Image<'a> {
     pub functions: Vec<Symbol<'a>>,
     /// The relocations of `.text` by address.
     pub relocations: Vec<Relocation>,
+    /// The stamps: a zero byte, then each with a zero byte after it.
+    pub comment: &'a [u8],
+    /// The properties that a linker may rely on.
+    pub property: &'a [u8],
     /// The unwind entries.
     pub unwind: &'a [u8],
     /// The relocations of `.eh_frame` by address, against the start of `.text`.
@@ -94,6 +98,8 @@ impl<'a> Image<'a> {
             rodata_align: 1,
             functions: vec![],
             relocations: vec![],
+            comment: &[],
+            property: &[],
             unwind: &[],
             unwind_relocations: vec![],
         };
@@ -126,6 +132,8 @@ impl<'a> Image<'a> {
                     out.rodata = section.data(LE, bytes).map_err(bad)?;
                     out.rodata_align = section.sh_addralign(LE);
                 }
+                ".comment" => out.comment = section.data(LE, bytes).map_err(bad)?,
+                ".note.gnu.property" => out.property = section.data(LE, bytes).map_err(bad)?,
                 ".eh_frame" => out.unwind = section.data(LE, bytes).map_err(bad)?,
                 _ => {}
             }
@@ -201,6 +209,27 @@ impl<'a> Image<'a> {
         let found_racks: BTreeSet<&[u8]> = front.chunks(rack).collect();
         let found_elements: BTreeSet<&[u8]> = back.chunks(4).collect();
         found_racks == racks && found_elements == elements
+    }
+
+    /// Checks that the object is stamped with what the program was compiled for, and promises branch protection.
+    ///
+    /// # Errors
+    /// What it says else.
+    pub fn check_notes(&self, program: &Program) -> Result<(), String> {
+        let stamp = self.comment.strip_prefix(&[0]).and_then(|rest| rest.strip_suffix(&[0]));
+        let stamp = stamp.filter(|stamp| stamp.iter().all(|byte| (b' '..=b'~').contains(byte)));
+        let made_for = format!(" {} --fuse {}", program.profile, program.fuse.name());
+        if !stamp.is_some_and(|stamp| stamp.ends_with(made_for.as_bytes())) {
+            return Err(format!("`.comment` does not hold one stamp that ends in `{}`", made_for.trim_start()));
+        }
+        // Sizes of name and content, NT_GNU_PROPERTY_TYPE_0, the name; GNU_PROPERTY_X86_FEATURE_1_AND of four bytes:
+        // IBT and SHSTK; padding to eight (x86-64 psABI, "Program Property").
+        let words = [4, 16, 5, u32::from_le_bytes(*b"GNU\0"), 0xc000_0002, 4, 3, 0];
+        let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if self.property != expected {
+            return Err("`.note.gnu.property` does not say IBT and SHSTK and nothing else".into());
+        }
+        Ok(())
     }
 
     /// The relocations in a range of `.text`.

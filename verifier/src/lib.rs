@@ -107,6 +107,9 @@ impl<'a> Prepared<'a> {
         if let (Some(_), Err(text)) = (program, unwind::check(&image)) {
             wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
         }
+        if let Some(Err(text)) = program.map(|program| image.check_notes(program)) {
+            wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
+        }
         let same = |p: &Program| {
             p.profile == metadata.profile
                 && p.functions.iter().map(|f| &f.name).eq(metadata.functions.iter().map(|f| &f.name))

@@ -3,7 +3,7 @@
 use crate::decode::{Class, Instruction, Operand, Refusal};
 use crate::facts::{FunctionFacts, RegionFacts};
 use crate::image::{Image, Symbol};
-use crate::shapes::{FmaSign, Shapes, is_cross_lane, is_neutral, rack_class, region_name};
+use crate::shapes::{FmaSign, Shapes, is_cross_lane, is_idiom, is_neutral, rack_class, region_name};
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
 use rake_ir::machine::{Class as File, Space};
 use rake_ir::types::Ty;
@@ -246,8 +246,14 @@ fn check_regions(regions: &[RegionFacts], insts: &[Instruction], say: &mut Say<'
     if regions.is_empty() {
         return;
     }
-    let run: Vec<(u32, SmolStr)> =
-        insts.iter().filter(|i| !is_neutral(i)).map(|i| (i.offset, region_name(&i.mnemonic))).collect();
+    // What overwrites a copy of its own operand reads one value twice, like `xorps %xmm0, %xmm0`.
+    let of_a_copy = |at: usize| {
+        let copied = at.checked_sub(1).map(|before| &insts[before]).filter(|i| i.mnemonic == "movaps");
+        is_idiom(&insts[at].mnemonic) && copied.is_some_and(|copy| copy.operands() == insts[at].operands())
+    };
+    let counted = |&(at, inst): &(usize, &Instruction)| !is_neutral(inst) && !of_a_copy(at);
+    let run = insts.iter().enumerate().filter(counted).map(|(_, i)| (i.offset, region_name(&i.mnemonic)));
+    let run: Vec<(u32, SmolStr)> = run.collect();
     let mut from = 0;
     let mut taken = vec![false; run.len()];
     for region in regions {

@@ -216,6 +216,11 @@ pub fn is_idiom(mnemonic: &str) -> bool {
     matches!(mnemonic, "xorps" | "vxorps" | "vpxord" | "pcmpeqd" | "vpcmpeqd" | "vpternlogd" | "kxorw" | "kxnorw")
 }
 
+/// Whether an instruction copies a mask from one register file to the other, as allocation does where masks run out.
+pub fn changes_file(mnemonic: &str) -> bool {
+    matches!(mnemonic, "vpmovm2d" | "vpmovd2m")
+}
+
 /// Whether an instruction is a copy or a constant, which may stand in any region.
 pub fn is_neutral(inst: &Instruction) -> bool {
     let operands = match inst.operands() {
@@ -225,6 +230,9 @@ pub fn is_neutral(inst: &Instruction) -> bool {
     let mnemonic = inst.mnemonic.as_str();
     if matches!(mnemonic, "movaps" | "vmovaps" | "kmovw") {
         return inst.mask.is_none();
+    }
+    if changes_file(mnemonic) {
+        return true;
     }
     if mnemonic == "vbroadcastss" {
         return matches!(operands, [_, Operand::Memory { .. }]);

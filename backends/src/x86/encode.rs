@@ -9,7 +9,7 @@ use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 use rake_ir::allocated::Function;
 use rake_ir::diag::{self, Diagnostic};
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{Class, Inst, MachOp, Operand, PhysReg, Slot, Space, View};
+use rake_ir::machine::{Class, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, View};
 
 /// A displacement that a relocation fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
                 self.inner.set_memory_base(Register::RIP);
                 self.inner.set_memory_displ_size(8);
                 self.inner.set_memory_displacement64((self.address)(literal.0));
-                let embedded = matches!(arg, Operand::Broadcast(_)) && self.inner.code().op_code().can_broadcast();
+                let embedded = matches!(arg, Operand::Broadcast(_)) && slot.mem != Mem::Element;
                 self.inner.set_is_broadcast(embedded);
                 self.next += 1;
             }
