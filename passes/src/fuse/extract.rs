@@ -265,7 +265,7 @@ pub fn pick(graph: &Graph, root: Id, source: &[(Node, Id)], profile: Profile) ->
     }
     let count = classes.all.len();
     let mut walk = Walk { classes: &classes, state: vec![(0, 0); count], ready: vec![0; count], epoch: 0, visits: 0 };
-    let budget = if source.len() <= 48 { 60_000 } else { 40_000 };
+    let budget = if source.len() <= 48 { 60_000 } else { 30_000 };
     let found: Vec<(Score, Vec<usize>)> =
         [first, second].into_iter().filter_map(|start| walk.improve(start, budget)).collect();
     let (_, choice) = found.into_iter().min_by_key(|f| f.0)?;

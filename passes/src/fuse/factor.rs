@@ -235,7 +235,7 @@ impl Search {
         };
         let mut out = Vec::new();
         if poly.0.len() == 1 {
-            self.split_term(&poly, &mut out);
+            self.split_term(&poly, if width == 1 { 1 } else { 4 }, &mut out);
             return out;
         }
         let content = poly.content();
@@ -272,7 +272,8 @@ impl Search {
         out.push(Decomposition { form: Form::Sum { minus_left, minus_right }, left, right, name });
     }
 
-    fn split_term(&mut self, poly: &Poly, out: &mut Vec<Decomposition>) {
+    /// A product without one of its last `width` factors.
+    fn split_term(&mut self, poly: &Poly, width: usize, out: &mut Vec<Decomposition>) {
         let (mono, coefficient) = &poly.0[0];
         if !coefficient.is_one() {
             let unit = Poly::term(mono.clone(), BigRational::one());
@@ -286,7 +287,7 @@ impl Search {
             let root = Poly::term(root, BigRational::one());
             self.product(root.clone(), root, "power", out);
         }
-        for &(atom, _) in mono.0.iter().rev().take(4) {
+        for &(atom, _) in mono.0.iter().rev().take(width) {
             let atom = Mono::atom(atom);
             if let Some(rest) = mono.over(&atom) {
                 let rest = Poly::term(rest, BigRational::one());

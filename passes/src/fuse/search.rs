@@ -45,7 +45,7 @@ fn limits(operations: usize) -> Limits {
         13..=24 => Limits { nodes: 700, rounds: 4, matches: 200, growth: true },
         25..=64 => Limits { nodes: 2000, rounds: 4, matches: 600, growth: false },
         // Room for the source itself and a few forms of each operation, however large the region.
-        _ => Limits { nodes: 4000.max(operations * 8), rounds: 3, matches: 1200.max(operations * 2), growth: false },
+        _ => Limits { nodes: 2000.max(operations * 6), rounds: 2, matches: 1200.max(operations * 2), growth: false },
     }
 }
 
@@ -170,8 +170,8 @@ fn prepare(term: &Term, setting: Setting, explain: bool) -> (Graph, Vec<Id>, Id,
 /// Regions with more operations than this are only contracted and shared.
 const MOST_SEEDED: usize = 600;
 
-/// Regions with more operations than this are only contracted as they stand: extraction keeps a set of classes for each class, which for
-/// longer regions takes more memory and time than anybody has.
+/// Regions with more operations than this are only contracted as they stand: extraction keeps a set of classes for each
+/// class, quadratic in memory and time.
 const MOST_SEARCHED: usize = 2048;
 
 fn rewrite(graph: &mut Graph, term: &Term, setting: Setting, limits: Limits) -> Stop {

@@ -2,7 +2,7 @@
 
 use super::factor::{Decomposition, Form, PolyId, Search, Weights};
 use super::graph::{Term, at};
-use super::poly::{Poly, residue};
+use super::poly::{MOST_TERMS, Poly, residue};
 use crate::rewrites::language::{Graph, Node};
 use crate::rewrites::{constant, power};
 use egg::Id;
@@ -73,6 +73,15 @@ fn shift(node: &Node) -> Option<BigRational> {
     }
 }
 
+/// Most terms that a product of sums may expand to; in large regions everything would become one polynomial.
+fn most_expanded(term: &Term) -> usize {
+    match term.nodes.len() {
+        0..=24 => MOST_TERMS,
+        25..=48 => 48,
+        _ => 16,
+    }
+}
+
 impl Ring {
     fn read(term: &Term, live: &[bool], ty: Ty, view: View) -> Ring {
         let count = term.nodes.len();
@@ -131,7 +140,9 @@ impl Ring {
                         }
                     }
                 }
-                factors[0].times(&factors[1], elem)
+                let expands = factors.iter().all(|factor| factor.0.len() >= 2);
+                let made = factors[0].times(&factors[1], elem)?;
+                (!expands || made.0.len() <= most_expanded(term)).then_some(made)
             }
             _ => None,
         }
@@ -169,7 +180,8 @@ fn seed_ring(graph: &mut Graph, term: &Term, classes: &[Id], setting: Setting, t
     let budget = match term.nodes.len() {
         0..=48 => 10_000,
         49..=96 => 6_000,
-        _ => 2_500,
+        97..=160 => 2_500,
+        _ => 1_500,
     };
     let mut search = Search::new(ty.elem(), weights(ty, setting), budget);
     let mut emit = Emit { graph, ty, reps: HashMap::new(), done: HashMap::new(), unions: 0, left: 0 };

@@ -16,7 +16,5 @@ pub const RULES: &[Rule] = &[
     rule("complement-twice", Exact, Int, "(bit_xor (bit_xor ?a -1) -1)", "?a"),
     rule("factor-bit-or", Exact, Int, "(bit_or (bit_and ?a ?b) (bit_and ?a ?c))", "(bit_and ?a (bit_or ?b ?c))"),
     rule("factor-bit-xor", Exact, Int, "(bit_xor (bit_and ?a ?b) (bit_and ?a ?c))", "(bit_and ?a (bit_xor ?b ?c))"),
-    rule("absorb-bit-and", Exact, Int, "(bit_and ?a (bit_or ?a ?b))", "?a"),
-    rule("absorb-bit-or", Exact, Int, "(bit_or ?a (bit_and ?a ?b))", "?a"),
     rule("neither-bit", Exact, Int, "(bit_and (bit_xor ?a -1) (bit_xor ?b -1))", "(bit_xor (bit_or ?a ?b) -1)"),
 ];

@@ -25,8 +25,6 @@ pub const RULES: &[Rule] = &[
     rule("magnitude-of-product", Exact, Float, "(mul (abs ?a) (abs ?b))", "(abs (mul ?a ?b))"),
     rule("select-not", Exact, Number, "(select (not ?m) ?a ?b)", "(select ?m ?b ?a)"),
     rule("if-not", Exact, Number, "(if (not ?m) ?a ?b)", "(if ?m ?b ?a)"),
-    rule("select-alike", Exact, Number, "(select ?m ?a ?a)", "?a"),
-    rule("if-alike", Exact, Number, "(if ?m ?a ?a)", "?a"),
     rule("commute-and", Exact, Truth, "(and ?a ?b)", "(and ?b ?a)"),
     rule("commute-or", Exact, Truth, "(or ?a ?b)", "(or ?b ?a)"),
     rule("and-of-one", Exact, Truth, "(and ?a ?a)", "?a"),
@@ -34,7 +32,5 @@ pub const RULES: &[Rule] = &[
     rule("not-twice", Exact, Truth, "(not (not ?a))", "?a"),
     rule("neither", Exact, Truth, "(and (not ?a) (not ?b))", "(not (or ?a ?b))"),
     rule("not-both", Exact, Truth, "(or (not ?a) (not ?b))", "(not (and ?a ?b))"),
-    rule("absorb-and", Exact, Truth, "(and ?a (or ?a ?b))", "?a"),
-    rule("absorb-or", Exact, Truth, "(or ?a (and ?a ?b))", "?a"),
     rule("factor-and", Exact, Truth, "(or (and ?a ?b) (and ?a ?c))", "(and ?a (or ?b ?c))"),
 ];

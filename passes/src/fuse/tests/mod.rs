@@ -207,6 +207,16 @@ fn a_graph_that_is_an_input_explains_itself() {
     assert!(report.contains("chosen: 0 operations"), "{report}");
 }
 
+/// Every subset of fifty factors is a way to split their product; the search may not try them all.
+#[test]
+fn products_of_many_sums_end() {
+    let names: Vec<String> = (0..50).map(|n| format!("(a{n} + b{n})")).collect();
+    for profile in [Profile::X86Sse2, Profile::X86Avx2] {
+        let fused = fuse(&format!("r = {}", names.join("*")), Elem::F32, profile, FuseLevel::Full);
+        assert_eq!(count(&fused), 99);
+    }
+}
+
 #[test]
 fn large_regions_contract() {
     let terms: Vec<String> = (0..700).map(|n| format!("s{n} = sqrt(x{n})*y + z")).collect();
