@@ -11,6 +11,7 @@ use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::span::SourceMap;
 use rake_ir::types::Elem;
+use rake_passes::fuse::prove_program;
 use rake_passes::parse::MAX_ERRORS;
 use std::path::Path;
 
@@ -200,7 +201,7 @@ impl<'a> Compiler<'a> {
         let text = outputs.sources.get(file).map_or("", |source| source.text());
         let start = match kind {
             Kind::Text => Ok(Ir::Text(file)),
-            kind => Ir::read(kind, text),
+            kind => self.read_dump(kind, text),
         };
         match start {
             Ok(ir) => match self.check_width(ir.made_for().map_or(self.options.profile, |(profile, _)| profile)) {
@@ -215,6 +216,30 @@ impl<'a> Compiler<'a> {
         limit(&mut outputs.diagnostics);
         outputs.diagnostics.iter_mut().for_each(|diagnostic| self.options.deny.apply(diagnostic));
         outputs
+    }
+
+    /// Reads a dump and trusts nothing in it: passes rely on what is checked here, whoever wrote it.
+    fn read_dump(&self, kind: Kind, text: &str) -> Result<Ir, Vec<Diagnostic>> {
+        let ir = Ir::read(kind, text)?;
+        let profile = ir.made_for().map_or(self.options.profile, |(profile, _)| profile);
+        if !profile.info().available {
+            let message = format!("not available yet: code for {profile}");
+            let help = "--print-targets lists the profiles that this compiler generates code for";
+            return Err(vec![Diagnostic::spanless(Code::NotAvailableYet, message).help(help)]);
+        }
+        let refuse = |faults: Vec<String>, help: &str| -> Vec<Diagnostic> {
+            let refused = |fault| Diagnostic::spanless(Code::MalformedDump, format!("in the dump, {fault}")).help(help);
+            faults.into_iter().map(refused).collect()
+        };
+        let valid =
+            format!("a dump of `{}` has to keep what passes rely on; write it again with --dump-ir", kind.name());
+        self.range.check_start(&ir).map_err(|faults| refuse(faults, &valid))?;
+        if let Ir::Fused(program) = &ir {
+            let equal =
+                "the graph of a region has to compute what its source graph does; without `proof` none is claimed";
+            prove_program(program).map_err(|faults| refuse(faults, equal))?;
+        }
+        Ok(ir)
     }
 
     fn check_width(&self, profile: Profile) -> Result<(), Diagnostic> {

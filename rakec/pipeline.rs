@@ -152,10 +152,19 @@ impl Range {
 
     /// The IR that the range starts from.
     pub fn start(self) -> Kind {
-        match self.first.checked_sub(1).and_then(|index| PASSES.get(index)) {
-            Some(pass) => pass.to,
-            None => PASSES[0].from,
-        }
+        self.before().map_or(PASSES[0].from, |pass| pass.to)
+    }
+
+    /// Checks what is given to start from, as the pass before would have been checked.
+    ///
+    /// # Errors
+    /// Each violation as one line.
+    pub fn check_start(self, ir: &Ir) -> Result<(), Vec<String>> {
+        self.before().map_or(Ok(()), |pass| (pass.check)(ir))
+    }
+
+    fn before(self) -> Option<&'static Pass> {
+        self.first.checked_sub(1).and_then(|index| PASSES.get(index))
     }
 }
 
@@ -186,6 +195,10 @@ fn unknown(name: &str) -> String {
 pub trait Observer {
     /// Whether the IR before this pass is to be kept for [`Observer::after`].
     fn wants_before(&self, index: usize, pass: &Pass) -> bool;
+    /// Whether it relies on the IR's invariants, so that it looks only after they were checked.
+    fn needs_valid(&self) -> bool {
+        false
+    }
     /// Called after each pass that succeeded.
     ///
     /// # Errors
@@ -258,11 +271,15 @@ impl Drive<'_> {
         after: &Ir,
         observers: &mut [&mut dyn Observer],
     ) -> Result<(), Diagnostic> {
-        for observer in observers {
+        // What is wrong is dumped, but not evaluated.
+        for observer in observers.iter_mut().filter(|observer| !observer.needs_valid()) {
             observer.after(index, pass, before, after)?;
         }
         if self.check {
             (pass.check)(after).map_err(|violations| broken(pass, after.kind(), &violations))?;
+        }
+        for observer in observers.iter_mut().filter(|observer| observer.needs_valid()) {
+            observer.after(index, pass, before, after)?;
         }
         Ok(())
     }

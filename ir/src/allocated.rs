@@ -7,7 +7,7 @@
 //! literals hold exactly the bytes that are read (one element for a broadcast, else a whole rack); there is no stack.
 
 use crate::lane::FuseLevel;
-use crate::machine::abi::Abi;
+use crate::machine::abi::{Abi, check_places};
 use crate::machine::bits::{self, Bits, ZERO};
 use crate::machine::{Class, Ctx, Inst, Mem, Operand, PhysReg};
 use crate::profile::Profile;
@@ -91,6 +91,8 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for function in &program.functions {
         let mut say = |text: String| errors.push(format!("{}: {text}", function.name));
+        let result = (function.result_ty, function.result_place);
+        check_places(program.profile, &function.params, result, &mut say);
         check_function(function, program.profile, &mut say);
         check_regions(&function.insts, &mut say);
     }
@@ -252,6 +254,8 @@ mod tests {
         found("  v0 = sqrtps", "  v20 = sqrtps", "not a register to write");
         found("  ret\n", "", "does not end in ret");
         found("v0 = sqrtps v1", "k1 = cmpps_k v0, v1, 1", "not an instruction of x86-avx2");
+        found("b: f32s = v1", "b: f32s = v0", "`b` stands in v0, not in v1");
+        found("-> f32s = v0", "-> f32s = v9", "the result is left in v9, not in v0");
         let sse = check(&program("x86-sse2", GOOD)).unwrap_err();
         assert!(sse.iter().any(|e| e.contains("not an instruction of x86-sse2")), "{sse:?}");
     }

@@ -8,6 +8,7 @@
 //! anyone's concern; between a region's first and last instruction stand only its own and constant loads.
 
 use crate::lane::FuseLevel;
+use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
 use crate::machine::{Class, Ctx, Inst, Kind, Operand, PhysReg};
 use crate::profile::Profile;
@@ -111,6 +112,7 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
 
 fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
     let mut say = |text: String| errors.push(format!("{}: {text}", f.name));
+    check_places(profile, &f.params, (f.result_ty, f.result_place), &mut say);
     let mut defined = vec![false; f.regs.len()];
     let rack_bytes = profile.info().rack_bits as usize / 8;
     for (index, param) in f.params.iter().enumerate() {
@@ -274,6 +276,9 @@ scratch f(a: f32s = v0, n: <i32> = g7) -> f32s = v0 {
         found(&|f| f.literals[0] = vec![0; 32], "literal of 32 bytes");
         found(&|f| f.result = Reg(1), "class");
         found(&|f| f.insts[1].args.clear(), "operands");
+        found(&|f| f.params[0].place = PhysReg::v(1), "`a` stands in v1, not in v0");
+        found(&|f| f.params[1].place = PhysReg::g(6), "`n` stands in g6, not in g7");
+        found(&|f| f.result_place = PhysReg::v(9), "the result is left in v9, not in v0");
     }
 
     #[test]

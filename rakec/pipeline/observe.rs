@@ -22,6 +22,10 @@ impl Observer for Agreement {
         true
     }
 
+    fn needs_valid(&self) -> bool {
+        true
+    }
+
     fn after(&mut self, _index: usize, pass: &Pass, before: Option<&Ir>, after: &Ir) -> Result<(), Diagnostic> {
         let Some(before) = before else { return Ok(()) };
         if let (Ir::Tined(_), Ir::Fused(program)) = (before, after)

@@ -213,6 +213,11 @@ impl<'a> Checker<'a> {
                 Ty::Rack(e) if e.is_int() => Ok(()),
                 _ => Err("is a rack of integers".into()),
             },
+            (ImmKind::None, Imm::None) if value.op == Op::Bitcast => match (types, value.ty) {
+                ([Ty::Rack(_)], Ty::Rack(_)) => Ok(()),
+                ([Ty::Uniform(from)], Ty::Uniform(to)) if from.bits() == to.bits() => Ok(()),
+                _ => Err(format!("gives no {} of these bits", value.ty)),
+            },
             (ImmKind::None, Imm::None) => Ok(()),
             (ImmKind::Bits, Imm::Bits(bits)) => {
                 let fits = bits & !value.ty.elem().lane_mask() == 0;

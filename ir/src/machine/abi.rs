@@ -2,6 +2,7 @@
 
 use super::{Class, PhysReg};
 use crate::profile::{Family, Profile};
+use crate::selected::Param;
 use crate::types::{Elem, Ty};
 
 /// Where a C function finds its arguments and leaves its result.
@@ -65,5 +66,21 @@ impl Abi {
             Class::G => PhysReg::g(self.word_result),
             _ => PhysReg::v(self.vector_result),
         }
+    }
+}
+
+/// Says of each parameter, and of the result, when it stands elsewhere than the profile's convention puts it.
+pub(crate) fn check_places(profile: Profile, params: &[Param], result: (Ty, PhysReg), say: &mut impl FnMut(String)) {
+    let Some(abi) = Abi::of(profile) else { return };
+    for (param, place) in params.iter().zip(abi.places(params.iter().map(|param| param.ty))) {
+        match place {
+            Some(place) if place == param.place => {}
+            Some(place) => say(format!("`{}` stands in {}, not in {place}", param.name, param.place)),
+            None => say(format!("there is no register for `{}`", param.name)),
+        }
+    }
+    let place = abi.result(result.0);
+    if place != result.1 {
+        say(format!("the result is left in {}, not in {place}", result.1));
     }
 }

@@ -15,7 +15,6 @@ use rake_ir::lane::{Function, Stmt, Value, ValueId};
 use rake_ir::ops::{FpClass, Imm, Op};
 use rake_ir::types::{Elem, ElemClass, Ty};
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 /// What one lane holds.
@@ -41,11 +40,33 @@ struct Trial<'a> {
 /// A number too large to go on with.
 struct TooLarge;
 
+/// A hash that is the same for every build of the compiler, which the standard library's need not be: each byte stirs the
+/// state by a step of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u64(byte.into()));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        let mut z = (self.0 ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        self.0 = z ^ z >> 31;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// 64 bits that depend on nothing but what is given.
 fn draw(of: impl Hash, seed: u64) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (seed, 0x6a09_e667_f3bc_c908_u64).hash(&mut hasher);
-    of.hash(&mut hasher);
-    hasher.finish()
+    let mut mixer = Mixer(0x6a09_e667_f3bc_c908);
+    mixer.write_u64(seed);
+    of.hash(&mut mixer);
+    mixer.finish()
 }
 
 /// A lane of this type drawn from 64 random bits.
