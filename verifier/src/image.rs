@@ -1,6 +1,6 @@
 //! The parts of a relocatable object that verification is about, read strictly: what this compiler never writes is refused.
 
-use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE};
+use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::{Endianness, SectionIndex};
 use rake_ir::allocated::Program;
@@ -54,26 +54,56 @@ pub struct Image<'a> {
     pub unwind_relocations: Vec<Relocation>,
 }
 
-/// The sections that an object may have; `true` for those that may be loaded.
-const SECTIONS: &[(&str, bool)] = &[
-    (".text", true),
-    (".rodata", true),
-    (".eh_frame", true),
-    (".note.gnu.property", true),
-    (".comment", false),
-    (".note.GNU-stack", false),
-    (".symtab", false),
-    (".strtab", false),
-    (".shstrtab", false),
-    (".rela.text", false),
-    (".rela.eh_frame", false),
-    (".debug_line", false),
-    (".debug_info", false),
-    (".debug_abbrev", false),
-    (".debug_line_str", false),
-    (".rela.debug_line", false),
-    (".rela.debug_info", false),
+/// A section that an object may have, and what its header says.
+struct Section {
+    name: &'static str,
+    kind: u32,
+    flags: u32,
+    /// Size of an entry, where it has entries of one size.
+    entry: u64,
+    required: bool,
+}
+
+const fn section(name: &'static str, kind: u32, flags: u32, entry: u64) -> Section {
+    Section { name, kind, flags, entry, required: false }
+}
+
+const fn required(section: Section) -> Section {
+    Section { required: true, ..section }
+}
+
+/// All of them. The entry sizes of symbols and relocations are those of the ELF-64 object file format; without
+/// `.note.GNU-stack`, or with an executable one, a linker makes the stack of the whole program executable. Literals are
+/// not to be merged: their alignment and addends are those of this object.
+const SECTIONS: &[Section] = &[
+    required(section(".text", elf::SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0)),
+    section(".rodata", elf::SHT_PROGBITS, SHF_ALLOC, 0),
+    section(".eh_frame", elf::SHT_PROGBITS, SHF_ALLOC, 0),
+    section(".note.gnu.property", elf::SHT_NOTE, SHF_ALLOC, 0),
+    section(".comment", elf::SHT_PROGBITS, elf::SHF_MERGE | elf::SHF_STRINGS, 1),
+    required(section(".note.GNU-stack", elf::SHT_PROGBITS, 0, 0)),
+    required(section(".symtab", elf::SHT_SYMTAB, 0, 24)),
+    required(section(".strtab", elf::SHT_STRTAB, 0, 0)),
+    required(section(".shstrtab", elf::SHT_STRTAB, 0, 0)),
+    section(".rela.text", elf::SHT_RELA, elf::SHF_INFO_LINK, 24),
+    section(".rela.eh_frame", elf::SHT_RELA, elf::SHF_INFO_LINK, 24),
 ];
+
+/// The row of a section whose header says what the row does.
+fn row_of(name: &str, section: &elf::SectionHeader64<Endianness>) -> Result<&'static Section, String> {
+    let row = SECTIONS.iter().find(|row| row.name == name).ok_or_else(|| format!("a section `{name}`"))?;
+    let wrong = |what: &str, found: u64| Err(format!("section `{name}` has the {what} {found:#x}"));
+    if section.sh_flags(LE) != u64::from(row.flags) {
+        return wrong("flags", section.sh_flags(LE));
+    }
+    if section.sh_type(LE) != row.kind {
+        return wrong("type", section.sh_type(LE).into());
+    }
+    if section.sh_entsize(LE) != row.entry {
+        return wrong("entry size", section.sh_entsize(LE));
+    }
+    Ok(row)
+}
 
 fn bad(error: object::read::Error) -> String {
     error.to_string()
@@ -107,18 +137,11 @@ impl<'a> Image<'a> {
         let (mut text, mut rodata) = (None, None);
         for (index, section) in sections.enumerate().skip(1) {
             let name = name_of(&sections, index)?;
-            let row = SECTIONS.iter().find(|row| row.0 == name);
-            let row = row.ok_or_else(|| format!("a section `{name}`"))?;
-            if seen.contains(&row.0) {
+            let row = row_of(name, section)?;
+            if seen.contains(&row.name) {
                 return Err(format!("two sections `{name}`"));
             }
-            seen.push(row.0);
-            let flags = section.sh_flags(LE) & u64::from(SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR);
-            let code = if name == ".text" { u64::from(SHF_EXECINSTR) } else { 0 };
-            let expected = if row.1 { u64::from(SHF_ALLOC) | code } else { 0 };
-            if flags != expected {
-                return Err(format!("section `{name}` has the access flags {flags:#x}"));
-            }
+            seen.push(row.name);
             match name {
                 ".text" => {
                     text = Some(index);
@@ -137,6 +160,9 @@ impl<'a> Image<'a> {
                 ".eh_frame" => out.unwind = section.data(LE, bytes).map_err(bad)?,
                 _ => {}
             }
+        }
+        if let Some(missing) = SECTIONS.iter().find(|row| row.required && !seen.contains(&row.name)) {
+            return Err(format!("no section `{}`", missing.name));
         }
         let text = text.ok_or("no section `.text`")?;
         out.read_symbols(bytes, &sections, text, rodata)?;

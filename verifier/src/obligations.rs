@@ -3,12 +3,12 @@
 use crate::decode::{Class, Instruction, Operand, Refusal};
 use crate::facts::{FunctionFacts, RegionFacts};
 use crate::image::{Image, Symbol};
-use crate::shapes::{FmaSign, Shapes, is_cross_lane, is_idiom, is_neutral, rack_class, region_name};
+use crate::shapes::{FmaSign, Shapes, is_constant, is_cross_lane, is_idiom, is_neutral, rack_class, region_name};
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
-use rake_ir::machine::{Class as File, Space};
+use rake_ir::machine::{Class as File, PhysReg, Space};
 use rake_ir::types::Ty;
 use smol_str::SmolStr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is promised of vector code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,6 +23,7 @@ pub enum Obligation {
     WholeRacks,
     AllowedRegisters,
     ConstantLoads,
+    DefinedReads,
     CrossLane,
     MultiplyAdds,
     Regions,
@@ -44,6 +45,7 @@ impl Obligation {
             Obligation::WholeRacks => "every rack in one whole register",
             Obligation::AllowedRegisters => "only registers that a function may use",
             Obligation::ConstantLoads => "memory operands only as constant loads",
+            Obligation::DefinedReads => "every register written before it is read",
             Obligation::CrossLane => "cross-lane instructions only where they were selected",
             Obligation::MultiplyAdds => "exactly the selected fused multiply-adds",
             Obligation::Regions => "regions are contiguous",
@@ -118,6 +120,7 @@ pub fn check(
     }
     check_loads(loads, rodata_align, insts, say);
     check_boundary(facts, insts, say);
+    check_reads(shapes, facts, insts, say);
     check_ends(shapes.space(), facts, insts, say);
     check_counts(facts, insts, say);
     check_regions(&facts.regions, insts, say);
@@ -185,6 +188,47 @@ fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_
                 say(inst.offset, Obligation::BoundaryRegisters, text);
             }
         }
+    }
+}
+
+/// The register that is named, whatever part of it.
+fn whole(class: Class, number: u8) -> PhysReg {
+    let class = match class {
+        Class::Gpr => File::G,
+        Class::K => File::K,
+        Class::Xmm | Class::Ymm | Class::Zmm => File::V,
+    };
+    PhysReg { class, number }
+}
+
+/// Nothing that the caller left in a register reaches the result, except through the arguments.
+fn check_reads(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
+    let places = SYSTEM_V.places(facts.params.iter().copied());
+    let mut written: BTreeSet<PhysReg> = places.iter().flatten().copied().collect();
+    for inst in insts {
+        let named = |operand: &Operand| match *operand {
+            Operand::Register(class, number) => Some(whole(class, number)),
+            _ => None,
+        };
+        let mut forms = shapes.named(&inst.mnemonic).iter().filter(|form| form.fits(inst, shapes.space())).peekable();
+        // What has no form is refused for that, and nothing is known of what it reads.
+        if forms.peek().is_some() && !is_constant(inst) {
+            let skipped = usize::from(!forms.any(|form| form.reads_destination));
+            let sources = inst.operands().iter().skip(skipped).filter_map(named);
+            for register in sources.chain(inst.mask.map(|(number, _)| PhysReg::k(number))) {
+                // General registers have an obligation of their own.
+                if register.class != File::G && !written.contains(&register) {
+                    let text = format!("`{}` reads {register}, which nothing wrote", inst.mnemonic);
+                    say(inst.offset, Obligation::DefinedReads, text);
+                }
+            }
+        }
+        written.extend(inst.operands().first().and_then(named));
+    }
+    let result = SYSTEM_V.result(facts.result);
+    if !written.contains(&result) {
+        let at = insts.last().map_or(0, |inst| inst.offset);
+        say(at, Obligation::DefinedReads, format!("nothing writes the result's register {result}"));
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Shape {
     opmask: bool,
     zeroing: bool,
     imm: Option<Option<u8>>,
+    /// Whether the destination, named once, is read before it is written.
+    pub reads_destination: bool,
 }
 
 /// The forms of a profile, by mnemonic.
@@ -101,7 +103,7 @@ impl Shape {
         }
         let imm = if info.imm { Some(None) } else { implied_imm.map(Some) };
         let opmask = info.slots.iter().any(|s| s.opmask);
-        Shape { classes, memory, opmask, zeroing: info.zeroing, imm }
+        Shape { classes, memory, opmask, zeroing: info.zeroing, imm, reads_destination: tied.is_some() }
     }
 
     /// Whether an instruction has this form.
@@ -239,4 +241,16 @@ pub fn is_neutral(inst: &Instruction) -> bool {
     }
     let sources = if operands.len() == 2 { operands } else { operands.get(1..).unwrap_or(&[]) };
     is_idiom(mnemonic) && matches!(sources, [Operand::Register(..), ..]) && sources.iter().all(|s| *s == sources[0])
+}
+
+/// Whether what an instruction writes does not depend on what its registers hold: zeros or ones.
+pub fn is_constant(inst: &Instruction) -> bool {
+    let (operands, imm) = match inst.operands() {
+        [rest @ .., Operand::Immediate(imm)] => (rest, Some(*imm)),
+        all => (all, None),
+    };
+    // A ternary function of three registers reads its destination too, unless its truth table is all ones.
+    let sources = if operands.len() == 2 { operands } else { operands.get(1..).unwrap_or(&[]) };
+    let alike = matches!(sources, [Operand::Register(..), ..]) && sources.iter().all(|s| *s == sources[0]);
+    is_idiom(&inst.mnemonic) && alike && inst.mask.is_none() && imm.is_none_or(|imm| imm == 0xff)
 }

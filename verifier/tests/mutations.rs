@@ -243,6 +243,43 @@ fn symbols_and_exports_are_checked() {
     }
 }
 
+/// The offset in the file of a section's header.
+fn header_of(object: &[u8], name: &str) -> usize {
+    let file = object::read::elf::ElfFile64::<Endianness>::parse(object).unwrap();
+    let table = u64::from_le_bytes(object[0x28..0x30].try_into().unwrap());
+    table as usize + 64 * file.section_by_name(name).unwrap().index().0
+}
+
+#[test]
+fn types_flags_and_entry_sizes_of_sections_are_exact() {
+    let program = &every_row(PROFILES[1], 1);
+    let metadata = Metadata::of(program, OPTIONS.exported);
+    let good = emit(program);
+    assert!(accepts(&good, &metadata, program));
+    let names = [".text", ".rodata", ".eh_frame", ".comment", ".note.GNU-stack", ".note.gnu.property", ".rela.text"];
+    for name in names {
+        // sh_type, sh_flags and sh_entsize of the ELF-64 section header: every bit of the first and of the flags that
+        // a linker knows.
+        let header = header_of(&good, name);
+        let bits = (0..32).map(|bit| (4, bit)).chain((0..12).map(|bit| (8, bit))).chain((0..8).map(|bit| (56, bit)));
+        for (field, bit) in bits {
+            let mut object = good.clone();
+            object[header + field + bit / 8] ^= 1 << (bit % 8);
+            assert!(!accepts(&object, &metadata, program), "{name}: bit {bit} of the field at {field}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_says_nothing_of_the_stack_is_rejected() {
+    let program = &every_row(PROFILES[1], 1);
+    let mut object = emit(program);
+    let name = object.windows(16).position(|bytes| bytes == b".note.GNU-stack\0").unwrap();
+    object[name + 1] = b'c';
+    let problems = verify(&object, program, OPTIONS.exported).unwrap_err();
+    assert!(problems.iter().any(|problem| problem.message.contains(".cote.GNU-stack")), "{problems:?}");
+}
+
 #[test]
 fn functions_may_be_checked_from_many_threads() {
     let program = every_row(PROFILES[1], 2);

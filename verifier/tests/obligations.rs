@@ -2,7 +2,9 @@
 
 use object::elf::{R_X86_64_PC32, STB_GLOBAL, STT_FUNC, STV_HIDDEN};
 use object::write::{Object, Relocation, StandardSection, Symbol, SymbolSection};
-use object::{Architecture, BinaryFormat, Endianness, RelocationFlags, SymbolFlags, SymbolKind, SymbolScope};
+use object::{
+    Architecture, BinaryFormat, Endianness, RelocationFlags, SectionKind, SymbolFlags, SymbolKind, SymbolScope,
+};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::Profile;
 use rake_ir::profile::Profile::{X86Avx2, X86Avx512, X86Sse2};
@@ -27,6 +29,7 @@ const VFMADD: &[u8] = &[0xc4, 0xe2, 0x75, 0xa8, 0xc2]; // vfmadd213ps %ymm2, %ym
 const VFMSUB: &[u8] = &[0xc4, 0xe2, 0x75, 0xaa, 0xc2]; // vfmsub213ps %ymm2, %ymm1, %ymm0
 const VZEROUPPER: &[u8] = &[0xc5, 0xf8, 0x77];
 const VADDPS_YMM: &[u8] = &[0xc5, 0xfc, 0x58, 0xc1]; // vaddps %ymm1, %ymm0, %ymm0
+const KXNORW: &[u8] = &[0xc5, 0xf4, 0x46, 0xc9]; // kxnorw %k1, %k1, %k1
 const LOAD: &[u8] = &[0x0f, 0x58, 0x05, 0, 0, 0, 0]; // addps literal(%rip), %xmm0
 
 /// An object of one function and a 32-byte `.rodata`, and what is said to have been selected for it.
@@ -51,7 +54,7 @@ impl Sample {
             name: "f".into(),
             span: Span::default(),
             exported: false,
-            params: vec![F, F, WORD],
+            params: vec![F, F, F, WORD],
             result: F,
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
@@ -91,6 +94,7 @@ impl Sample {
             let flags = RelocationFlags::Elf { r_type: R_X86_64_PC32 };
             out.add_relocation(text, Relocation { offset, symbol, addend, flags }).unwrap();
         }
+        out.add_section(Vec::new(), b".note.GNU-stack".to_vec(), SectionKind::Other);
         out.write().unwrap()
     }
 
@@ -172,7 +176,7 @@ fn general_registers() {
 fn racks_and_registers() {
     breaks(Obligation::WholeRacks, Sample::of(X86Avx2, &[&[0xc5, 0xf8, 0x58, 0xc1]])); // vaddps of xmm
     breaks(Obligation::WholeRacks, Sample::of(X86Avx512, &[VADDPS_YMM]));
-    breaks(Obligation::AllowedRegisters, Sample::of(X86Avx512, &[&[0xc5, 0xf4, 0x41, 0xd0]])); // kandw %k0, %k1, %k2
+    breaks(Obligation::AllowedRegisters, Sample::of(X86Avx512, &[KXNORW, &[0xc5, 0xf4, 0x41, 0xd0]])); // kandw %k0, %k1, %k2
 }
 
 #[test]
@@ -188,6 +192,25 @@ fn memory() {
     breaks(Obligation::ConstantLoads, Sample::of(X86Sse2, &[&[0x0f, 0x28, 0x0f]])); // movaps (%rdi), %xmm1
     let store: &[u8] = &[0x0f, 0x29, 0x05, 0, 0, 0, 0]; // movaps %xmm0, literal(%rip)
     breaks(Obligation::ConstantLoads, Sample::of(X86Sse2, &[store]).relocated(7, 16 - 4));
+}
+
+#[test]
+fn registers_that_nothing_wrote() {
+    let alone = |profile, body: &[u8]| breaks(Obligation::DefinedReads, Sample::of(profile, &[body]));
+    alone(X86Sse2, &[0x0f, 0x58, 0xc3]); // addps %xmm3, %xmm0
+    alone(X86Sse2, &[0x0f, 0x58, 0xd8]); // addps %xmm0, %xmm3
+    alone(X86Sse2, &[0x0f, 0x28, 0xc3]); // movaps %xmm3, %xmm0
+    alone(X86Avx2, &[0xc5, 0xe4, 0x58, 0xc0]); // vaddps %ymm0, %ymm3, %ymm0
+    let fused = Sample::of(X86Avx2, &[&[0xc4, 0xe2, 0x75, 0xa8, 0xd8]]); // vfmadd213ps %ymm0, %ymm1, %ymm3
+    breaks(Obligation::DefinedReads, fused.facts(|f| f.multiply_adds = [1, 0, 0, 0]));
+    alone(X86Avx512, &[0xc5, 0xec, 0x41, 0xca]); // kandw %k2, %k2, %k1
+    // Zeros and ones read nothing, and what they write may be read.
+    holds(Sample::of(X86Sse2, &[&[0x0f, 0x57, 0xdb], &[0x0f, 0x58, 0xc3]])); // xorps %xmm3, %xmm3; addps %xmm3, %xmm0
+    holds(Sample::of(X86Avx512, &[KXNORW, &[0xc5, 0xf4, 0x41, 0xc9]])); // kandw %k1, %k1, %k1
+    let nothing = |body: &[&[u8]]| Sample::of(X86Sse2, body).facts(|f| f.params.clear());
+    breaks(Obligation::DefinedReads, nothing(&[]));
+    holds(nothing(&[&[0x0f, 0x57, 0xc0]])); // xorps %xmm0, %xmm0
+    breaks(Obligation::DefinedReads, Sample::of(X86Sse2, &[ADDPS]).facts(|f| f.result = WORD));
 }
 
 #[test]

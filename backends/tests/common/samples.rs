@@ -24,6 +24,7 @@ impl Random {
 
 pub fn function(name: &str, params: &[Ty], result: Ty, literals: Vec<Vec<u8>>, insts: Vec<Inst<PhysReg>>) -> Function {
     let places = SYSTEM_V.places(params.iter().copied());
+    let insts = [defined(&places, SYSTEM_V.result(result), &insts), insts].concat();
     let params = params.iter().zip(places).enumerate();
     Function {
         name: name.into(),
@@ -41,6 +42,26 @@ pub fn function(name: &str, params: &[Ty], result: Ty, literals: Vec<Vec<u8>>, i
         result_ty: result,
         result_place: SYSTEM_V.result(result),
     }
+}
+
+/// Zeros in every register that these instructions read first, and in the result's when nothing writes it.
+fn defined(places: &[Option<PhysReg>], result: PhysReg, insts: &[Inst<PhysReg>]) -> Vec<Inst<PhysReg>> {
+    let mut written: Vec<PhysReg> = places.iter().flatten().copied().collect();
+    let mut zeros = Vec::new();
+    for inst in insts {
+        let reads = inst.args.iter().filter_map(|arg| arg.reg());
+        let of_none = inst.op.info().slots.is_empty();
+        let last = (inst.op.name() == "ret").then_some(result);
+        for register in reads.filter(|_| !of_none).chain(last).filter(|r| r.class != Class::G) {
+            if !written.contains(&register) {
+                written.push(register);
+                zeros.push(register);
+            }
+        }
+        written.extend(inst.dst);
+    }
+    let zero = |r: &PhysReg| self::inst(if r.class == Class::K { X86::Kzero } else { X86::Zero }, Some(*r), &[], None);
+    zeros.iter().map(zero).collect()
 }
 
 pub fn inst(op: X86, dst: Option<PhysReg>, args: &[Operand<PhysReg>], imm: Option<u8>) -> Inst<PhysReg> {
