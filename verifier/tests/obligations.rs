@@ -176,7 +176,7 @@ fn general_registers() {
 fn racks_and_registers() {
     breaks(Obligation::WholeRacks, Sample::of(X86Avx2, &[&[0xc5, 0xf8, 0x58, 0xc1]])); // vaddps of xmm
     breaks(Obligation::WholeRacks, Sample::of(X86Avx512, &[VADDPS_YMM]));
-    breaks(Obligation::AllowedRegisters, Sample::of(X86Avx512, &[KXNORW, &[0xc5, 0xf4, 0x41, 0xd0]])); // kandw %k0, %k1, %k2
+    breaks(Obligation::AllowedRegisters, Sample::of(X86Avx512, &[KXNORW, &[0xc5, 0xf4, 0x41, 0xc1]])); // kandw %k1, %k1, %k0
 }
 
 #[test]
