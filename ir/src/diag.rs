@@ -188,7 +188,8 @@ codes! {
          This is a fault of the compiler and not of the program.";
     MalformedDump = "R0020", "an IR dump that cannot be read",
         "Dumps from `tined` on read back. Their grammar is one line for each value, `%3 : f32s = fma %0, %1, %2 if %5`, \
-         inside blocks; a value is defined before it is used. The message names what was expected.";
+         inside blocks; a value is defined before it is used. The message names what was expected, or which rule of the IR \
+         the program in the dump breaks.";
     WrongDump = "R0021", "a dump of another IR or version",
         "The first line of a dump names its IR and the version of the grammar, `rake tined 1`. Start from the IR that the \
          dump holds, or write the dump again with this compiler.";
@@ -334,7 +335,8 @@ codes! {
     ObligationBroken = "R0803", "an obligation of vector code is broken",
         "The object's bytes alone show something that vector code promises not to do: an instruction outside the profile's \
          list, a call, a branch, stack or general-register work, part of a rack, a memory access other than a constant \
-         load, a cross-lane instruction or fused multiply-add that was not selected, or a torn region. The message names \
+         load, a cross-lane instruction or fused multiply-add that was not selected, a register read that nothing wrote, or \
+         a torn region. The message names \
          the obligation.";
 }
 

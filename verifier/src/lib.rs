@@ -3,8 +3,9 @@
 //! *Equality:* decoded instructions, operands, relocations and literal bytes equal the `allocated` program. *Obligations*,
 //! from the bytes and what the source selected alone: only the profile's instructions; no calls, branches or stack; general
 //! registers only where scalars cross the boundary; every rack in one whole register; memory operands only as constant
-//! loads; cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. This crate
-//! shares no selection, allocation or encoding code with the backends: it depends on `rake-ir` alone.
+//! loads; every register written before it is read; cross-lane instructions and fused multiply-adds only where they were
+//! selected; regions contiguous. This crate shares no selection, allocation or encoding code with the backends: it
+//! depends on `rake-ir` alone.
 
 mod decode;
 mod encoding;
