@@ -232,7 +232,7 @@ impl<'a> Compiler<'a> {
             faults.into_iter().map(refused).collect()
         };
         let valid =
-            format!("a dump of `{}` has to keep what passes rely on; write it again with --dump-ir", kind.name());
+            format!("a dump of `{}` has to keep what passes rely on; write it again with --dump-pass", kind.name());
         self.range.check_start(&ir).map_err(|faults| refuse(faults, &valid))?;
         if let Ir::Fused(program) = &ir {
             let equal =
