@@ -6,7 +6,7 @@ use rake_ir::diag::Code;
 /// Codes that no case file can show: the test that shows them, and why no case does.
 const ELSEWHERE: &[(Code, &str, &str)] = &[
     (Code::TooManyErrors, "passes/src/parse/tests/recovery.rs", "a case would have to expect all errors before it"),
-    (Code::Internal, "tests/command.rs", "no source gives it; a dump that skips a pass does"),
+    (Code::Internal, "tests/command.rs", "no input should give it: it is a fault of the compiler"),
     (Code::WidthMismatch, "tests/command.rs", "it is about an option and has no place in a file"),
     (Code::PassChangedResult, "rakec/pipeline/observe.rs", "it is a fault of the compiler"),
     (Code::MalformedDump, "ir/src/text.rs", "it is about dumps"),
