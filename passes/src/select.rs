@@ -21,7 +21,7 @@ use rake_ir::fused;
 use rake_ir::lane::{Stmt, ValueId};
 use rake_ir::machine::Class;
 use rake_ir::machine::abi::Abi;
-use rake_ir::ops::{Imm, Op};
+use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::types::{Elem, Ty};
@@ -102,7 +102,10 @@ fn demand(
         if !needed[index(id)] {
             continue;
         }
-        let shape = shape::of(f, id, profile, target);
+        let shape = match id == f.result {
+            true => shape::of_result(f, id, profile, target),
+            false => shape::of(f, id, profile, target),
+        };
         for &arg in &shape.args {
             needed[index(arg)] = true;
         }
@@ -138,8 +141,8 @@ fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Par
 /// The element under which the table keys an operation.
 fn key_elem(f: &fused::Function, id: ValueId) -> Elem {
     let value = &f.values[id];
-    match value.op {
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge => {
+    match value.op.info().types {
+        TypeRule::Compare | TypeRule::Convert(..) | TypeRule::MaskTo(_) => {
             value.args.first().map_or(Elem::Bool, |&a| f.values[a].ty.elem())
         }
         _ => value.ty.elem(),
@@ -149,7 +152,7 @@ fn key_elem(f: &fused::Function, id: ValueId) -> Elem {
 /// Whether the profiles' tables know this type at all yet.
 fn known(ty: Ty) -> bool {
     match ty {
-        Ty::Rack(e) => matches!(e, Elem::F32 | Elem::I32 | Elem::U32),
+        Ty::Rack(e) => matches!(e, Elem::F32) || e.is_int() && e.bits() <= 32,
         Ty::Uniform(e) => matches!(e, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool),
         Ty::Mask(w) => w == 32,
     }
@@ -164,6 +167,7 @@ pub fn matrix(target: &dyn Target, profiles: &[Profile]) -> String {
             for &profile in profiles {
                 let text = match target.rule(Key::Op(row.op), elem, profile) {
                     Rule::Free(_) => "free".to_string(),
+                    Rule::Planned(_) => "planned".to_string(),
                     Rule::Unsupported(why) => format!("- {why}"),
                     Rule::Steps(steps) => {
                         let names = steps.iter().map(|s| mnemonic(s.op, profile));

@@ -18,6 +18,8 @@ impl Target for X86Target {
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule {
         let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
         match (key, elem) {
+            // Until a row says otherwise, a uniform goes through a rack.
+            (Key::Leave(_), _) => NO_SUCH,
             (_, Elem::F32) => float(key, space),
             (_, Elem::I32 | Elem::U32) => integer(key, elem, space),
             (_, Elem::Bool) => truth(key, space),

@@ -1,6 +1,6 @@
 //! The function being selected.
 
-use super::rule::{Key, Rule, Src, StepImm, Target};
+use super::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
 use super::shape::Shape;
 use super::{constant_bits, index, known};
 use rake_ir::diag::{Code, Diagnostic};
@@ -38,6 +38,8 @@ pub(super) struct Builder<'a> {
     /// What is computed already; by the same region only, since regions share nothing.
     done: HashMap<(MachOp, Operands, Option<u8>, Option<u32>), Reg>,
     literals: HashMap<Vec<u8>, LiteralId>,
+    /// Whether the result was computed where the caller looks for it.
+    left: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -68,7 +70,7 @@ impl<'a> Builder<'a> {
         };
         let map = vec![None; source.values.len()];
         let (done, literals) = (HashMap::new(), HashMap::new());
-        Ok(Builder { source, profile, target, idioms, out, map, done, literals })
+        Ok(Builder { source, profile, target, idioms, out, map, done, literals, left: false })
     }
 
     /// Lowers one value.
@@ -92,11 +94,11 @@ impl<'a> Builder<'a> {
                 for &arg in &shape.args {
                     args.push(self.operand(Some(arg), value.span)?);
                 }
-                let count = match value.imm {
-                    Imm::Int(count) => count as u8,
-                    _ => 0,
-                };
-                self.sequence(key, shape.elem, &args, count, &site).map_err(|why| {
+                let first = value.args.first().map_or(value.ty, |&a| self.source.values[a].ty);
+                let lanes = first.lane_bits().map_or(1, |bits| self.profile.lanes_of_bits(bits));
+                let (op, imm, operands, profile) = (value.op, &value.imm, args.len(), self.profile);
+                let instance = Instance { op, imm, operands, lanes, profile };
+                self.sequence(key, shape.elem, &args, Some(&instance), &site).map_err(|why| {
                     let what =
                         if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };
                     let message = format!("`{what}` of {} has no instructions on {}", value.ty, self.profile);
@@ -104,6 +106,7 @@ impl<'a> Builder<'a> {
                 })?
             }
         };
+        self.left |= matches!(shape.key, Key::Leave(_));
         self.map[index(id)] = Some(reg);
         Ok(())
     }
@@ -120,10 +123,11 @@ impl<'a> Builder<'a> {
             Ty::Mask(_) => Some(Key::LeaveMask),
             Ty::Uniform(_) => Some(Key::LeaveUniform),
         };
-        self.out.result = match key {
+        // What is left as it was computed has its place already.
+        self.out.result = match key.filter(|_| !self.left) {
             None => reg,
             Some(key) => self
-                .sequence(key, ty.elem(), &[reg], 0, &site)
+                .sequence(key, ty.elem(), &[reg], None, &site)
                 .map_err(|why| Diagnostic::error(Code::NotOnProfile, span, why))?,
         };
         Ok(self.out)
@@ -146,36 +150,75 @@ impl<'a> Builder<'a> {
         };
         let name = Some(self.out.params[position as usize].name.clone());
         let site = Site { name, ..site.clone() };
-        self.sequence(key, value.ty.elem(), &[Reg(position)], 0, &site)
+        self.sequence(key, value.ty.elem(), &[Reg(position)], None, &site)
             .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))
     }
 
     /// Emits the table's sequence for a key; the reason when there is none.
-    fn sequence(&mut self, key: Key, elem: Elem, args: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
-        let steps = match self.target.rule(key, elem, self.profile) {
-            Rule::Unsupported(why) => return Err(why),
-            Rule::Free(arg) => return args.get(usize::from(arg)).copied().ok_or("its rule names a missing operand"),
-            Rule::Steps(steps) => steps,
-        };
+    fn sequence(
+        &mut self,
+        key: Key,
+        elem: Elem,
+        args: &[Reg],
+        instance: Option<&Instance>,
+        site: &Site,
+    ) -> Result<Reg, &'static str> {
         let mut results = SmallVec::<[Reg; 8]>::new();
-        for step in steps {
-            let mut operands = Operands::new();
-            for src in step.args {
-                let reg = match *src {
-                    Src::Arg(n) => args.get(usize::from(n)).copied(),
-                    Src::Step(n) => results.get(usize::from(n)).copied(),
-                    Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
-                };
-                operands.push(Operand::Reg(reg.ok_or("its rule names a missing operand")?));
+        match (self.target.rule(key, elem, self.profile), instance) {
+            (Rule::Unsupported(why), _) => return Err(why),
+            (Rule::Free(arg), _) => {
+                return args.get(usize::from(arg)).copied().ok_or("its rule names a missing operand");
             }
-            let imm = match step.imm {
-                StepImm::None => None,
-                StepImm::Fixed(imm) => Some(imm),
-                StepImm::Count => Some(count),
-            };
-            results.push(self.emit(step.op, operands, imm, site.region, site));
+            (Rule::Steps(steps), _) => {
+                let count = instance.map_or(0, |i| if let Imm::Int(count) = i.imm { *count as u8 } else { 0 });
+                for step in steps {
+                    let reg = self.step(step, args, &results, count, site)?;
+                    results.push(reg);
+                }
+            }
+            (Rule::Planned(plan), Some(instance)) => {
+                for step in plan(instance)? {
+                    let reg = self.planned(step, args, &results, site)?;
+                    results.push(reg);
+                }
+                if results.is_empty() {
+                    return args.first().copied().ok_or("its plan is empty");
+                }
+            }
+            (Rule::Planned(_), None) => return Err("its rule needs an operation's immediate"),
         }
         results.last().copied().ok_or("its rule is empty")
+    }
+
+    fn step(&mut self, step: &Step, args: &[Reg], done: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
+        let mut operands = Operands::new();
+        for src in step.args {
+            let reg = match *src {
+                Src::Arg(n) => args.get(usize::from(n)).copied(),
+                Src::Step(n) => done.get(usize::from(n)).copied(),
+                Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
+            };
+            operands.push(Operand::Reg(reg.ok_or("its rule names a missing operand")?));
+        }
+        let imm = match step.imm {
+            StepImm::None => None,
+            StepImm::Fixed(imm) => Some(imm),
+            StepImm::Count => Some(count),
+        };
+        Ok(self.emit(step.op, operands, imm, site.region, site))
+    }
+
+    fn planned(&mut self, step: PlannedStep, args: &[Reg], done: &[Reg], site: &Site) -> Result<Reg, &'static str> {
+        let mut operands = Operands::new();
+        for src in &step.args {
+            let reg = match src {
+                PlannedSrc::Arg(n) => args.get(usize::from(*n)).copied(),
+                PlannedSrc::Step(n) => done.get(usize::from(*n)).copied(),
+                PlannedSrc::Lanes(lanes) => Some(self.lanes(lanes, site)),
+            };
+            operands.push(Operand::Reg(reg.ok_or("its plan names a missing operand")?));
+        }
+        Ok(self.emit(step.op, operands, step.imm, site.region, site))
     }
 
     fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {

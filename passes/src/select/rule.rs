@@ -1,9 +1,10 @@
 //! What a backend's selection table says: for a [`Key`], an element and a profile, a [`Rule`].
 
 use rake_ir::machine::MachOp;
-use rake_ir::ops::Op;
+use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
+use smallvec::SmallVec;
 
 /// What is to be lowered: an operation, or a shape of several that a machine may have one instruction for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -32,6 +33,8 @@ pub enum Key {
     LeaveMask,
     /// Brings lane 0 to where a uniform result is left.
     LeaveUniform,
+    /// An operation whose uniform result is only left to the caller, so that no lane of a rack needs it.
+    Leave(Op),
 }
 
 /// Where a step's operand comes from.
@@ -67,11 +70,53 @@ pub struct Step {
     pub imm: StepImm,
 }
 
+/// Where a planned step's operand comes from; see [`Src`].
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum PlannedSrc {
+    /// An operand of the operation.
+    Arg(u8),
+    /// The result of an earlier step.
+    Step(u8),
+    /// A constant: these 32-bit lanes, over and over.
+    Lanes(Vec<u32>),
+}
+
+/// One machine operation of a planned sequence.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct PlannedStep {
+    /// The row.
+    pub op: MachOp,
+    /// Its operands, in the row's order.
+    pub args: SmallVec<[PlannedSrc; 3]>,
+    /// Its immediate.
+    pub imm: Option<u8>,
+}
+
+/// What a plan depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance<'a> {
+    /// The operation.
+    pub op: Op,
+    /// Its immediate.
+    pub imm: &'a Imm,
+    /// How many operands it has; two of the same value count as one for a shuffle.
+    pub operands: usize,
+    /// Lanes of its first rack.
+    pub lanes: usize,
+    /// The profile.
+    pub profile: Profile,
+}
+
+/// Writes the sequence for one instance; an empty one is the first operand as it is.
+pub type Plan = fn(&Instance) -> Result<Vec<PlannedStep>, &'static str>;
+
 /// How an operation is lowered.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// A sequence; its last step is the result.
     Steps(&'static [Step]),
+    /// A sequence that depends on the operation's immediate.
+    Planned(Plan),
     /// Nothing to do: the result is this operand.
     Free(u8),
     /// The profile cannot, and why.
@@ -80,6 +125,7 @@ pub enum Rule {
 
 /// A backend's selection table.
 pub trait Target: Sync {
-    /// The rule for an operation. `elem` is the result's element, the operands' for comparisons, `bool` for truths.
+    /// The rule for an operation. `elem` is the first operand's element for comparisons, conversions and what is made of
+    /// a mask, `bool` for truths, and else the result's.
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule;
 }

@@ -40,6 +40,14 @@ pub(super) fn of(f: &Function, id: ValueId, profile: Profile, target: &dyn Targe
     wider.filter(has).unwrap_or_else(|| Shape::new(Key::Op(value.op), elem, &value.args))
 }
 
+/// The shape of the function's result: when nothing but the caller reads a uniform, no rack needs to hold it.
+pub(super) fn of_result(f: &Function, id: ValueId, profile: Profile, target: &dyn Target) -> Shape {
+    let value = &f.values[id];
+    let left = Shape::new(Key::Leave(value.op), key_elem(f, id), &value.args);
+    let supported = !matches!(target.rule(left.key, left.elem, profile), Rule::Unsupported(_));
+    if value.ty.is_uniform() && supported { left } else { of(f, id, profile, target) }
+}
+
 fn under(f: &Function, op: Op, id: ValueId) -> Option<ValueId> {
     let value = &f.values[id];
     if value.op == op { value.args.first().copied() } else { None }
