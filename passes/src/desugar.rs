@@ -11,7 +11,7 @@
 //! indices known by now. A uniform constant that meets a rack becomes a constant rack. One walk in order of evaluation.
 
 use la_arena::{Arena, ArenaMap};
-use rake_ir::desugared::{Binding, Expr, ExprId, ExprKind, Function, Local, LocalId, Program, Stmt};
+use rake_ir::desugared::{Arm, Binding, Expr, ExprId, ExprKind, Function, Local, LocalId, Program, Stmt, Through};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
@@ -66,15 +66,17 @@ fn desugar(function: &typed::Function, errors: &mut Vec<Diagnostic>) -> Function
     function.walk(|event| this.event(event));
     let result = this.exprs_result();
     let body = this.blocks.pop().unwrap_or_default();
-    let (name, span) = (function.name.clone(), function.span);
-    Function { name, span, params, locals: this.locals, exprs: this.exprs, body, result }
+    let typed::Function { kind, span, .. } = *function;
+    let name = function.name.clone();
+    Function { kind, name, span, params, locals: this.locals, exprs: this.exprs, body, result }
 }
 
 impl Desugar<'_> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Expr(id) => self.expr(id),
-            Event::Block(_) => self.blocks.push(Vec::new()),
+            Event::Block(_) | Event::Through(_) => self.blocks.push(Vec::new()),
+            Event::ThroughEnd(through) => self.through(through),
             Event::Stmt(stmt) => self.stmt(stmt),
             Event::RegionStart => self.region = Vec::new(),
             Event::Stage(stage) => {
@@ -86,7 +88,7 @@ impl Desugar<'_> {
                 let stages = std::mem::take(&mut self.region);
                 self.push(Stmt::Region(stages));
             }
-            Event::Then(_) | Event::Otherwise(_) | Event::RepeatStart(_) | Event::RepeatEnd(_) => {}
+            Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::RepeatStart(_) | Event::RepeatEnd(_) => {}
         }
     }
 
@@ -104,8 +106,8 @@ impl Desugar<'_> {
     }
 
     fn fresh(&mut self, local: typed::LocalId) -> LocalId {
-        let typed::Local { name, ty, span, .. } = &self.function.locals[local];
-        self.locals.alloc(Local { name: name.clone(), ty: *ty, span: *span })
+        let typed::Local { name, ty, kind, span } = &self.function.locals[local];
+        self.locals.alloc(Local { name: name.clone(), ty: *ty, tine: *kind == LocalKind::Tine, span: *span })
     }
 
     /// A visited expression, broadcast to the type that its place asks for.
@@ -150,6 +152,14 @@ impl Desugar<'_> {
                     then: self.value(*then, lifted[1]),
                     otherwise: self.value(*otherwise, lifted[2]),
                 }
+            }
+            typed::ExprKind::Sweep { arms } => {
+                let arm = |arm: &typed::Arm| Arm {
+                    predicate: arm.predicate.map(|predicate| self.value(predicate, ty.truth())),
+                    value: self.value(arm.value, *ty),
+                    span: arm.span,
+                };
+                ExprKind::Sweep { arms: arms.iter().map(arm).collect() }
             }
             typed::ExprKind::Block { result, .. } => {
                 let result = self.value(*result, *ty);
@@ -223,8 +233,18 @@ impl Desugar<'_> {
                 }
                 self.push(Stmt::Let(Binding { local: new, value }));
             }
-            typed::Stmt::Region(_) | typed::Stmt::Repeat(_) => {}
+            typed::Stmt::Region(_) | typed::Stmt::Repeat(_) | typed::Stmt::Through(_) => {}
         }
+    }
+
+    fn through(&mut self, through: &typed::Through) {
+        let ty = self.function.locals[through.local].ty;
+        let predicate = self.value(through.predicate, ty.truth());
+        let otherwise = through.otherwise.map(|otherwise| self.value(otherwise, ty));
+        let result = self.value(through.result, ty);
+        let body = self.blocks.pop().unwrap_or_default();
+        let local = self.bind(through.local);
+        self.push(Stmt::Through(Through { local, predicate, otherwise, body, result, span: through.span }));
     }
 
     fn let_one(&mut self, local: typed::LocalId, value: typed::ExprId) {

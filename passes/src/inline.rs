@@ -83,6 +83,7 @@ fn statements(stmts: &[Stmt]) -> u64 {
     let count = |stmt: &Stmt| match stmt {
         Stmt::Region(stages) => stages.len() as u64,
         Stmt::Repeat(repeat) => 1 + statements(&repeat.body),
+        Stmt::Through(through) => 2 + statements(&through.body),
         _ => 1,
     };
     stmts.iter().map(count).sum()

@@ -141,7 +141,16 @@ impl Lowering<'_> {
                 self.masks.leave_region();
                 self.out.body.extend(self.out.region.take().map(Stmt::Region));
             }
+            Event::Through(through) => self.unlowered(through.span),
+            Event::ThroughEnd(through) => {
+                self.bind(Binding { local: through.local, value: through.result });
+            }
+            Event::Arm { sweep, .. } => self.unlowered(self.source.exprs[sweep].span),
         }
+    }
+
+    fn unlowered(&mut self, span: Span) {
+        self.faults.push(Diagnostic::error(Code::Internal, span, "through blocks and sweeps are not lowered"));
     }
 
     /// Makes the masks around a region before it, for they are no part of it: one for each kind of value there is.
@@ -199,6 +208,7 @@ impl Lowering<'_> {
                 let args = [condition, then, otherwise].map(|&e| self.value_of(e));
                 Some(self.operation(Op::If, &Imm::None, Args::from_slice(&args), expr))
             }
+            ExprKind::Sweep { arms } => arms.first().map(|arm| self.value_of(arm.value)),
             ExprKind::Block { result, .. } => Some(self.value_of(*result)),
         };
         self.exprs[index(id)] = value;

@@ -69,6 +69,7 @@ fn statements(stmts: &[Stmt], errors: &mut Vec<Diagnostic>) -> u64 {
                 }
                 count
             }
+            Stmt::Through(through) => statements(&through.body, errors).saturating_add(2),
             _ => 1,
         });
     }
@@ -85,9 +86,17 @@ fn too_long(repeat: &Repeat, count: u64) -> Diagnostic {
 fn flatten(function: &mut Function, stmts: Vec<Stmt>, errors: &mut Vec<Diagnostic>) -> Vec<Stmt> {
     let mut out = Vec::with_capacity(stmts.len());
     for stmt in stmts {
-        let Stmt::Repeat(mut repeat) = stmt else {
-            out.push(stmt);
-            continue;
+        let mut repeat = match stmt {
+            Stmt::Repeat(repeat) => repeat,
+            Stmt::Through(mut through) => {
+                through.body = flatten(function, through.body, errors);
+                out.push(Stmt::Through(through));
+                continue;
+            }
+            stmt => {
+                out.push(stmt);
+                continue;
+            }
         };
         repeat.body = flatten(function, repeat.body, errors);
         let body = Body::of(function, &repeat);
@@ -126,6 +135,9 @@ impl Body {
                 ExprKind::Element { index, .. } => exprs.push(*index),
                 ExprKind::Op { args, .. } | ExprKind::Call { args, .. } => exprs.extend(args.iter().copied()),
                 ExprKind::If { condition, then, otherwise } => exprs.extend([*condition, *then, *otherwise]),
+                ExprKind::Sweep { arms } => {
+                    exprs.extend(arms.iter().flat_map(|arm| arm.predicate.into_iter().chain([arm.value])));
+                }
                 ExprKind::Block { body, result } => {
                     gather(body, &mut exprs, &mut locals);
                     exprs.push(*result);
@@ -192,6 +204,13 @@ fn gather(stmts: &[Stmt], exprs: &mut Vec<ExprId>, locals: &mut Vec<LocalId>) {
             Stmt::Repeat(repeat) => {
                 locals.push(repeat.index);
                 gather(&repeat.body, exprs, locals);
+            }
+            Stmt::Through(through) => {
+                locals.push(through.local);
+                exprs.push(through.predicate);
+                exprs.extend(through.otherwise);
+                gather(&through.body, exprs, locals);
+                exprs.push(through.result);
             }
         }
     }

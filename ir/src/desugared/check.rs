@@ -1,6 +1,6 @@
 //! The check of `desugared`: types, scopes, single use.
 
-use super::{Binding, Event, ExprId, ExprKind, Function, LocalId, Program, Stmt};
+use super::{Arm, Binding, Event, ExprId, ExprKind, Function, FunctionKind, LocalId, Program, Stmt, Through};
 use crate::ops::{Imm, ImmKind, Op};
 use crate::types::{Elem, Ty};
 use la_arena::ArenaMap;
@@ -48,17 +48,25 @@ impl Checker<'_> {
         for &param in &function.params {
             self.bind(param);
         }
+        if function.kind == FunctionKind::Tine {
+            self.fault("a tine is no function of its own here".into());
+        }
         let mut in_region = false;
         function.walk(|event| match event {
             Event::Expr(id) => self.expr(id, in_region),
             Event::Let(binding) | Event::Stage(binding) => self.binding(binding),
             Event::RegionStart => in_region = true,
             Event::RegionEnd => in_region = false,
-            Event::Then(_) | Event::Otherwise(_) => {}
+            Event::ThroughEnd(through) => self.through(through),
+            Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::Through(_) => {}
         });
     }
 
     fn bind(&mut self, local: LocalId) {
+        let bound = &self.function.locals[local];
+        if bound.tine && !matches!(bound.ty, Ty::Mask(_)) {
+            self.fault(format!("the tine `#{}` is no mask", bound.name));
+        }
         if self.state.insert(local, true).is_some() {
             self.fault(format!("`{}` is bound twice", self.function.locals[local].name));
         }
@@ -70,6 +78,29 @@ impl Checker<'_> {
             self.fault(format!("`{}` is {} but its value is {}", local.name, local.ty, value.ty));
         }
         self.bind(binding.local);
+    }
+
+    fn through(&mut self, through: &Through) {
+        let ty = |id: ExprId| self.function.exprs[id].ty;
+        let bound = self.function.locals[through.local].ty;
+        let fits = ty(through.result) == bound && through.otherwise.is_none_or(|otherwise| ty(otherwise) == bound);
+        if bound.is_uniform() || !fits || ty(through.predicate) != bound.truth() {
+            self.fault(format!(
+                "`{}` of type {bound} does not fit its block",
+                self.function.locals[through.local].name
+            ));
+        }
+        self.leave(&through.body);
+        self.bind(through.local);
+    }
+
+    fn sweep(&mut self, arms: &[Arm], ty: Ty) {
+        let of = |id: ExprId| self.function.exprs[id].ty;
+        let fits = |arm: &Arm| of(arm.value) == ty && arm.predicate.is_none_or(|predicate| of(predicate) == ty.truth());
+        let open = arms.iter().rev().skip(1).any(|arm| arm.predicate.is_none());
+        if arms.is_empty() || open || ty.is_uniform() || !arms.iter().all(fits) {
+            self.fault(format!("the arms of a sweep do not give {ty}"));
+        }
     }
 
     fn expr(&mut self, id: ExprId, in_region: bool) {
@@ -102,6 +133,12 @@ impl Checker<'_> {
                 if Op::If.infer(&types, None) != Ok(expr.ty) {
                     self.fault(format!("an `if` over {types:?} gives {}", expr.ty));
                 }
+            }
+            ExprKind::Sweep { arms } => {
+                if in_region {
+                    self.fault("a sweep stands in a region".into());
+                }
+                self.sweep(arms, expr.ty);
             }
             ExprKind::Block { body, result } => {
                 if in_region {
@@ -137,12 +174,16 @@ impl Checker<'_> {
         }
     }
 
-    /// Ends the scope of what a block binds.
+    /// Ends the scope of what a block or a through body binds.
     fn leave(&mut self, body: &[Stmt]) {
         for stmt in body {
             let bindings = match stmt {
                 Stmt::Let(binding) => std::slice::from_ref(binding),
                 Stmt::Region(stages) => &stages[..],
+                Stmt::Through(through) => {
+                    self.state.insert(through.local, false);
+                    continue;
+                }
             };
             for binding in bindings {
                 self.state.insert(binding.local, false);

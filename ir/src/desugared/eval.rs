@@ -1,8 +1,10 @@
 //! The evaluator of `desugared`: values of names, in order of evaluation.
 //!
-//! Every operation is total here, so both branches of a conditional are evaluated and each lane takes its own.
+//! Every operation is total here, so both branches of a conditional are evaluated and each lane takes its own; so are all
+//! arms of a sweep. A lane outside a through block's mask has no value, and neither has what is computed from it: only a
+//! conditional or a sweep that picks another value, or an operand of `and` or `or` that decides alone, gives one again.
 
-use super::{Event, ExprId, ExprKind, Function, LocalId, Program};
+use super::{Arm, Event, ExprId, ExprKind, Function, LocalId, Program, Through};
 use crate::lane::EvalError;
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
@@ -33,8 +35,48 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
     });
     match failed {
         Some(error) => Err(error),
-        None => run.take(function.result),
+        None => returned(run.take(function.result)?),
     }
+}
+
+/// What a function gives its caller, who reads every lane.
+pub(crate) fn returned(value: Lanes) -> Result<Lanes, EvalError> {
+    match value.poisoned() {
+        0 => Ok(value),
+        lanes => Err(EvalError::Poison {
+            reader: "the caller".into(),
+            operand: "the result".into(),
+            lane: lanes.trailing_zeros() as usize,
+        }),
+    }
+}
+
+/// A through block's value: the result where the predicate holds, elsewhere the other value or none.
+pub(crate) fn under(predicate: &Lanes, result: &Lanes, otherwise: Option<&Lanes>) -> Lanes {
+    let mut value = Lanes::poison(result.len());
+    for lane in 0..result.len() {
+        let bits = predicate.get(lane).and_then(|bits| match bits & 1 {
+            1 => result.get(lane),
+            _ => otherwise?.get(lane),
+        });
+        value.set(lane, bits);
+    }
+    value
+}
+
+/// A sweep's value: in each lane that of the first arm whose predicate holds, or none.
+pub(crate) fn first_arm(arms: &[(Option<Lanes>, Lanes)], lanes: usize) -> Lanes {
+    let mut out = Lanes::poison(lanes);
+    for lane in 0..lanes {
+        for (predicate, value) in arms {
+            let holds = predicate.as_ref().map_or(Some(1), |predicate| predicate.get(lane));
+            if holds != Some(0) {
+                out.set(lane, holds.and_then(|_| value.get(lane)));
+                break;
+            }
+        }
+    }
+    out
 }
 
 /// Whether each argument has the lanes of its type.
@@ -63,6 +105,9 @@ pub(crate) fn apply(
         _ if op == Op::If => Ok(choose(types, args, lanes)),
         Reference::Structural if op == Op::LaneIndex => Ok(Lanes::new(0..lanes as u64)),
         Reference::Structural | Reference::None => Err(EvalError::Unsupported(op)),
+        // Lanes of one width keep their places.
+        Reference::Rack(_) if op == Op::Bitcast && types[0].elem().bits() == ty.elem().bits() => Ok(args[0].clone()),
+        Reference::Rack(_) if args.iter().any(|arg| arg.poisoned() != 0) => Ok(Lanes::poison(lanes)),
         Reference::Rack(f) => {
             let args: SmallVec<[&Lanes; 3]> = args.iter().collect();
             Ok(f(&RackCall { imm, ty, types, args: &args }))
@@ -70,21 +115,37 @@ pub(crate) fn apply(
         Reference::Lane(f) => {
             let typed_by = types.get(usize::from(op == Op::Select)).or(types.first());
             let elem = typed_by.map_or(ty.elem(), |ty| ty.elem());
-            Ok(Lanes::new((0..lanes).map(|lane| {
-                let args: SmallVec<[u64; 3]> = types.iter().zip(args).map(|(ty, arg)| read(*ty, arg, lane)).collect();
-                f(elem, imm, &args)
-            })))
+            Ok(by_lane(lanes, |lane| {
+                let args: SmallVec<[Option<u64>; 3]> =
+                    types.iter().zip(args).map(|(ty, arg)| read(*ty, arg, lane)).collect();
+                let decides = match op {
+                    Op::And => Some(0),
+                    Op::Or => Some(1),
+                    _ => None,
+                };
+                if decides.is_some() && args.contains(&decides) {
+                    return decides;
+                }
+                let args = args.into_iter().collect::<Option<SmallVec<[u64; 3]>>>()?;
+                Some(f(elem, imm, &args))
+            }))
         }
     }
 }
 
-fn read(ty: Ty, value: &Lanes, lane: usize) -> u64 {
-    value.get(if ty.is_uniform() { 0 } else { lane }).unwrap_or(0)
+fn by_lane(lanes: usize, f: impl Fn(usize) -> Option<u64>) -> Lanes {
+    let mut value = Lanes::splat(0, lanes);
+    (0..lanes).for_each(|lane| value.set(lane, f(lane)));
+    value
+}
+
+fn read(ty: Ty, value: &Lanes, lane: usize) -> Option<u64> {
+    value.get(if ty.is_uniform() { 0 } else { lane })
 }
 
 fn choose(types: &[Ty], args: &[Lanes], lanes: usize) -> Lanes {
     let at = |index: usize, lane| read(types[index], &args[index], lane);
-    Lanes::new((0..lanes).map(|lane| if at(0, lane) & 1 == 1 { at(1, lane) } else { at(2, lane) }))
+    by_lane(lanes, |lane| at(0, lane).and_then(|holds| at(if holds & 1 == 1 { 1 } else { 2 }, lane)))
 }
 
 struct Run<'a> {
@@ -105,9 +166,26 @@ impl Run<'_> {
                 let value = self.take(binding.value)?;
                 self.locals.insert(binding.local, value);
             }
-            Event::Then(_) | Event::Otherwise(_) | Event::RegionStart | Event::RegionEnd => {}
+            Event::ThroughEnd(through) => self.through(through)?,
+            Event::Then(_)
+            | Event::Otherwise(_)
+            | Event::Arm { .. }
+            | Event::RegionStart
+            | Event::RegionEnd
+            | Event::Through(_) => {}
         }
         Ok(())
+    }
+
+    fn through(&mut self, through: &Through) -> Result<(), EvalError> {
+        let (predicate, result) = (self.take(through.predicate)?, self.take(through.result)?);
+        let otherwise = through.otherwise.map(|otherwise| self.take(otherwise)).transpose()?;
+        self.locals.insert(through.local, under(&predicate, &result, otherwise.as_ref()));
+        Ok(())
+    }
+
+    fn arm(&mut self, arm: &Arm) -> Result<(Option<Lanes>, Lanes), EvalError> {
+        Ok((arm.predicate.map(|predicate| self.take(predicate)).transpose()?, self.take(arm.value)?))
     }
 
     /// An operand, which has this one user.
@@ -133,6 +211,10 @@ impl Run<'_> {
             ExprKind::Op { op, imm, args } => self.operation(*op, imm, args, ty),
             ExprKind::If { condition, then, otherwise } => {
                 self.operation(Op::If, &Imm::None, &[*condition, *then, *otherwise], ty)
+            }
+            ExprKind::Sweep { arms } => {
+                let arms = arms.iter().map(|arm| self.arm(arm)).collect::<Result<Vec<_>, _>>()?;
+                Ok(first_arm(&arms, lanes_of(ty, self.profile)))
             }
             ExprKind::Block { result, .. } => self.take(*result),
         }

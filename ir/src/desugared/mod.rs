@@ -1,7 +1,8 @@
 //! `desugared`: one spelling per meaning. Broadcasts are explicit, repeats and calls are gone, every name is one value.
 //!
 //! Since `typed`: a uniform that meets a rack stands in a `splat`; each scratch call became a [`ExprKind::Block`] where the
-//! call stood, so that an enclosing `if` arm still covers it; each repeat became its trips and each version of a mutable
+//! call stood, so that an enclosing `if` arm still covers it; global tines are gone, and an inlined rake's block ends in its
+//! sweep; each repeat became its trips and each version of a mutable
 //! location a local of its own; a literal beside a rack is a constant rack.
 //!
 //! Invariants: each expression has exactly one user (trees, no sharing); an operation's types follow
@@ -15,6 +16,7 @@ mod print;
 pub(crate) mod text;
 mod walk;
 
+pub use crate::typed::FunctionKind;
 pub use check::check;
 pub use eval::eval;
 pub use print::print;
@@ -47,9 +49,11 @@ pub struct Program {
     pub functions: Vec<Function>,
 }
 
-/// A scratch with everything it calls inside it.
+/// A scratch or rake with everything it calls inside it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
+    /// What it is in source; never a tine.
+    pub kind: FunctionKind,
     /// Its name, which is its C symbol.
     pub name: SmolStr,
     /// Its definition's name in source.
@@ -71,8 +75,10 @@ pub struct Function {
 pub struct Local {
     /// The source name. Inlining and unrolling repeat names; ids tell them apart.
     pub name: SmolStr,
-    /// Its type.
+    /// Its type; a mask for a tine.
     pub ty: Ty,
+    /// Whether it is a tine, `#name`.
+    pub tine: bool,
     /// Where it is bound.
     pub span: Span,
 }
@@ -84,6 +90,37 @@ pub enum Stmt {
     Let(Binding),
     /// Consecutive fused bindings; regions never merge.
     Region(Vec<Binding>),
+    /// A block computed under a mask.
+    Through(Through),
+}
+
+/// A block computed under a mask, and the name of its result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Through {
+    /// The name, a rack or mask; without a value in the other lanes unless there is an `otherwise`.
+    pub local: LocalId,
+    /// The lanes in which it is computed: a mask of the local's lanes.
+    pub predicate: ExprId,
+    /// The value of the other lanes, of the local's type.
+    pub otherwise: Option<ExprId>,
+    /// What it computes first; its names are its own.
+    pub body: Vec<Stmt>,
+    /// The value of its lanes, of the local's type.
+    pub result: ExprId,
+    /// The header in source.
+    pub span: Span,
+}
+
+/// One arm of a sweep.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arm {
+    /// The lanes it takes, of those that no arm before it took: a mask of the sweep's lanes; `None` is `_`, all that are
+    /// left.
+    pub predicate: Option<ExprId>,
+    /// Their value, computed in these lanes only, of the sweep's type.
+    pub value: ExprId,
+    /// The arm in source.
+    pub span: Span,
 }
 
 /// A name and its value.
@@ -131,6 +168,12 @@ pub enum ExprKind {
         then: ExprId,
         /// Elsewhere.
         otherwise: ExprId,
+    },
+    /// A rake's result: in each lane the value of the first arm whose predicate holds. A rack or mask; only the last arm
+    /// may be `_`.
+    Sweep {
+        /// In priority order, at least one.
+        arms: Vec<Arm>,
     },
     /// The body of an inlined call, then its result.
     Block {

@@ -37,10 +37,12 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(function: &'a Function, out: &'a mut String) -> Self {
-        let mut used: HashMap<&str, u32> = HashMap::new();
+        let mut used: HashMap<(&str, &str), u32> = HashMap::new();
         let names = function.locals.iter().map(|(id, local)| {
-            let count = used.entry(&local.name).and_modify(|n| *n += 1).or_insert(1);
-            let text = if *count == 1 { local.name.to_string() } else { format!("{}.{count}", local.name) };
+            let sign = if local.tine { "#" } else { "" };
+            let count = used.entry((sign, &local.name)).and_modify(|n| *n += 1).or_insert(1);
+            let text =
+                if *count == 1 { format!("{sign}{}", local.name) } else { format!("{sign}{}.{count}", local.name) };
             (id, text)
         });
         let names = names.collect();
@@ -52,7 +54,8 @@ impl<'a> Printer<'a> {
         let params = function.params.iter().map(|p| format!("{}: {}", self.names[p], function.locals[*p].ty));
         let params: Vec<String> = params.collect();
         let result = function.exprs[function.result].ty;
-        let _ = writeln!(self.out, "scratch {}({}) -> {result}:", function.name, params.join(", "));
+        let (word, name) = (function.kind.word(), &function.name);
+        let _ = writeln!(self.out, "{word} {name}({}) -> {result}:", params.join(", "));
         self.tasks.push(Task::Static("\n"));
         self.tasks.push(Task::Expr(function.result, 0));
         self.tasks.push(Task::Static("  "));
@@ -78,6 +81,22 @@ impl<'a> Printer<'a> {
                 let stages = stages.iter().rev().map(|stage| Task::Binding("  | ", stage, "<|", depth));
                 self.tasks.extend(stages);
                 let _ = writeln!(self.out, "{}region", "  ".repeat(depth));
+            }
+            Stmt::Through(through) => {
+                let pad = "  ".repeat(depth);
+                let _ = write!(self.out, "{pad}through ");
+                self.tasks.push(Task::Static("\n"));
+                self.tasks.push(Task::Expr(through.result, 0));
+                self.tasks.push(Task::Depth(depth + 1));
+                self.tasks.push(Task::Text(format!("{pad}  ")));
+                self.tasks.extend(through.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                let ty = self.function.locals[through.local].ty;
+                self.tasks.push(Task::Text(format!(" into {}: {ty}:\n", self.names[&through.local])));
+                if let Some(otherwise) = through.otherwise {
+                    self.tasks.push(Task::Expr(otherwise, 0));
+                    self.tasks.push(Task::Static(" else "));
+                }
+                self.tasks.push(Task::Expr(through.predicate, 0));
             }
         }
     }
@@ -109,6 +128,20 @@ impl<'a> Printer<'a> {
                     self.tasks.push(Task::Expr(*id, 1));
                     self.tasks.push(Task::Static(word));
                 }
+            }
+            ExprKind::Sweep { arms } => {
+                let (depth, pad) = (self.depth + 1, "  ".repeat(self.depth));
+                self.out.push_str("sweep\n");
+                self.tasks.push(Task::Depth(self.depth));
+                self.tasks.push(Task::Text(format!("{pad}end")));
+                for arm in arms.iter().rev() {
+                    self.tasks.push(Task::Static("\n"));
+                    self.tasks.push(Task::Expr(arm.value, 0));
+                    self.tasks.push(Task::Static(" => "));
+                    self.tasks.push(arm.predicate.map_or(Task::Static("_"), |predicate| Task::Expr(predicate, 0)));
+                    self.tasks.push(Task::Text(format!("{pad}  | ")));
+                }
+                self.tasks.push(Task::Depth(depth));
             }
             ExprKind::Block { body, result } => {
                 let (depth, pad) = (self.depth + 1, "  ".repeat(self.depth));

@@ -1,6 +1,9 @@
 //! The check of `typed`: types with their implicit broadcasts, scopes, single use.
 
-use super::{Binding, Event, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Repeat, Stmt, broadcasts, lift};
+use super::{
+    Arm, Binding, Event, ExprId, ExprKind, Function, FunctionKind, LocalId, LocalKind, Program, Repeat, Stmt, Through,
+    broadcasts, lift,
+};
 use crate::desugared::check::immediate_fits;
 use crate::ops::Op;
 use crate::types::Ty;
@@ -50,15 +53,28 @@ impl Checker<'_> {
                 self.state.insert(repeat.index, false);
                 self.leave(&repeat.body);
             }
-            Event::Then(_) | Event::Otherwise(_) | Event::Block(_) => {}
+            Event::ThroughEnd(through) => self.through(through),
+            Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::Block(_) | Event::Through(_) => {}
         });
+        self.result();
+    }
+
+    fn result(&mut self) {
+        let function = self.function;
         let result = function.exprs[function.result].ty;
         if !broadcasts(result, function.ty) {
             self.fault(format!("the result is {} but its value is {result}", function.ty));
         }
+        if function.kind == FunctionKind::Tine && !(matches!(function.ty, Ty::Mask(_)) && function.body.is_empty()) {
+            self.fault("a tine is one predicate".into());
+        }
     }
 
     fn bind(&mut self, local: LocalId) {
+        let (kind, ty) = (self.function.locals[local].kind, self.function.locals[local].ty);
+        if kind == LocalKind::Tine && !matches!(ty, Ty::Mask(_)) {
+            self.fault(format!("the tine `#{}` is no mask", self.function.locals[local].name));
+        }
         if self.state.insert(local, true).is_some() {
             self.fault(format!("`{}` is bound twice", self.function.locals[local].name));
         }
@@ -86,7 +102,33 @@ impl Checker<'_> {
                     self.fault(format!("`{}` is assigned but no location", self.function.locals[*local].name));
                 }
             }
-            Stmt::Region(_) | Stmt::Repeat(_) => {}
+            Stmt::Region(_) | Stmt::Repeat(_) | Stmt::Through(_) => {}
+        }
+    }
+
+    fn through(&mut self, through: &Through) {
+        let ty = |id: ExprId| self.function.exprs[id].ty;
+        let bound = self.function.locals[through.local].ty;
+        let values = [Some(through.result), through.otherwise];
+        let fits = values.into_iter().flatten().all(|value| broadcasts(ty(value), bound));
+        if bound.is_uniform() || !fits || !broadcasts(ty(through.predicate), bound.truth()) {
+            self.fault(format!(
+                "`{}` of type {bound} does not fit its block",
+                self.function.locals[through.local].name
+            ));
+        }
+        self.leave(&through.body);
+        self.bind(through.local);
+    }
+
+    fn sweep(&mut self, arms: &[Arm], ty: Ty) {
+        let of = |id: ExprId| self.function.exprs[id].ty;
+        let fits = |arm: &Arm| {
+            broadcasts(of(arm.value), ty) && arm.predicate.is_none_or(|predicate| broadcasts(of(predicate), ty.truth()))
+        };
+        let open = arms.iter().rev().skip(1).any(|arm| arm.predicate.is_none());
+        if arms.is_empty() || open || ty.is_uniform() || !arms.iter().all(fits) {
+            self.fault(format!("the arms of a sweep do not give {ty}"));
         }
     }
 
@@ -139,6 +181,12 @@ impl Checker<'_> {
                 let types: Vec<Ty> = args.iter().map(ty).collect();
                 self.call(callee.0 as usize, &types, expr.ty, in_region);
             }
+            ExprKind::Sweep { arms } => {
+                if in_region {
+                    self.fault("a sweep stands in a region".into());
+                }
+                self.sweep(arms, expr.ty);
+            }
             ExprKind::Block { body, result } => {
                 if in_region {
                     self.fault("a block stands in a region".into());
@@ -173,6 +221,9 @@ impl Checker<'_> {
                     for stage in stages {
                         self.state.insert(stage.local, false);
                     }
+                }
+                Stmt::Through(through) => {
+                    self.state.insert(through.local, false);
                 }
                 Stmt::Assign { .. } | Stmt::Repeat(Repeat { .. }) => {}
             }

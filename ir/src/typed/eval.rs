@@ -1,10 +1,13 @@
 //! The evaluator of `typed`: a machine with a stack of tasks and a stack of values, so that no nesting of calls, repeats
 //! and operators needs the host's stack.
 //!
-//! Every operation is total here, so both branches of a conditional are evaluated and each lane takes its own.
+//! Every operation is total here, so both branches of a conditional are evaluated and each lane takes its own; so are all
+//! arms of a sweep. A lane outside a through block's mask has no value, and neither has what is computed from it.
 
-use super::{Binding, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Repeat, Stmt, integer, lift};
-use crate::desugared::eval::{apply, check_arguments};
+use super::{
+    Arm, Binding, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Repeat, Stmt, Through, integer, lift,
+};
+use crate::desugared::eval::{apply, check_arguments, first_arm, returned, under};
 use crate::lane::EvalError;
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
@@ -27,7 +30,7 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
     while let Some(task) = machine.tasks.pop() {
         machine.step(task)?;
     }
-    machine.pop()
+    returned(machine.pop()?)
 }
 
 enum Task<'a> {
@@ -42,6 +45,8 @@ enum Task<'a> {
     /// Assigns the value on top to an element whose index lies below it.
     BindElement(LocalId, ExprId),
     Trip(&'a Repeat, i64),
+    /// Binds what the block's predicate, value for other lanes and result, on the value stack, make together.
+    Through(&'a Through),
     Leave,
 }
 
@@ -63,7 +68,8 @@ fn malformed(text: &str) -> EvalError {
 
 /// The value in every lane of `to`, when it is uniform and `to` is not.
 fn broadcast(value: Lanes, from: Ty, to: Ty, profile: Profile) -> Lanes {
-    if from == to { value } else { Lanes::splat(value.get(0).unwrap_or(0), lanes_of(to, profile)) }
+    let lanes = lanes_of(to, profile);
+    if from == to { value } else { value.get(0).map_or_else(|| Lanes::poison(lanes), |bits| Lanes::splat(bits, lanes)) }
 }
 
 impl<'a> Machine<'a> {
@@ -126,6 +132,7 @@ impl<'a> Machine<'a> {
                 }
                 Ok(())
             }
+            Task::Through(through) => self.through(through),
             Task::Leave => self.frames.pop().map(|_| ()).ok_or_else(|| malformed("no frame")),
         }
     }
@@ -166,7 +173,33 @@ impl<'a> Machine<'a> {
                 self.tasks.push(Task::Trip(repeat, repeat.from));
                 Ok(())
             }
+            Stmt::Through(through) => {
+                let function = self.frame()?.function;
+                let ty = function.locals[through.local].ty;
+                self.tasks.push(Task::Through(through));
+                self.visit_as(function, through.result, ty);
+                self.tasks.extend(through.body.iter().rev().map(Task::Stmt));
+                if let Some(otherwise) = through.otherwise {
+                    self.visit_as(function, otherwise, ty);
+                }
+                self.visit_as(function, through.predicate, ty.truth());
+                Ok(())
+            }
         }
+    }
+
+    /// Evaluates an expression next, broadcast to a type.
+    fn visit_as(&mut self, function: &Function, id: ExprId, ty: Ty) {
+        self.tasks.push(Task::Broadcast(function.exprs[id].ty, ty));
+        self.tasks.push(Task::Visit(id));
+    }
+
+    fn through(&mut self, through: &Through) -> Result<(), EvalError> {
+        let result = self.pop()?;
+        let otherwise = through.otherwise.map(|_| self.pop()).transpose()?;
+        let predicate = self.pop()?;
+        self.frame()?.locals.insert(through.local, vec![under(&predicate, &result, otherwise.as_ref())]);
+        Ok(())
     }
 
     fn visit(&mut self, id: ExprId) -> Result<(), EvalError> {
@@ -191,9 +224,17 @@ impl<'a> Machine<'a> {
                     self.tasks.push(Task::Visit(arg));
                 }
             }
+            ExprKind::Sweep { arms } => {
+                self.tasks.push(Task::Finish(id));
+                for arm in arms.iter().rev() {
+                    self.visit_as(function, arm.value, expr.ty);
+                    if let Some(predicate) = arm.predicate {
+                        self.visit_as(function, predicate, expr.ty.truth());
+                    }
+                }
+            }
             ExprKind::Block { body, result } => {
-                self.tasks.push(Task::Broadcast(function.exprs[*result].ty, expr.ty));
-                self.tasks.push(Task::Visit(*result));
+                self.visit_as(function, *result, expr.ty);
                 self.tasks.extend(body.iter().rev().map(Task::Stmt));
             }
         }
@@ -223,8 +264,21 @@ impl<'a> Machine<'a> {
                 self.enter(callee);
                 Ok(())
             }
+            ExprKind::Sweep { arms } => {
+                let mut arms = arms.iter().rev().map(|arm| self.arm(arm)).collect::<Result<Vec<_>, _>>()?;
+                arms.reverse();
+                let lanes = lanes_of(function.exprs[id].ty, self.program.profile);
+                self.values.push(first_arm(&arms, lanes));
+                Ok(())
+            }
             _ => Err(malformed("nothing to finish")),
         }
+    }
+
+    /// The values of the arm evaluated last.
+    fn arm(&mut self, arm: &Arm) -> Result<(Option<Lanes>, Lanes), EvalError> {
+        let value = self.pop()?;
+        Ok((arm.predicate.map(|_| self.pop()).transpose()?, value))
     }
 
     fn apply(&mut self, id: ExprId, op: Op, imm: &Imm, args: &[ExprId]) -> Result<(), EvalError> {

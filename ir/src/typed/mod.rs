@@ -2,10 +2,12 @@
 //!
 //! Since `surface`: definitions that the profile compiles only; constants replaced by their values; a literal has the
 //! type it takes where it stands. Broadcasts are still implicit: a uniform may stand where a rack is required (the rule
-//! is [`lift`]), because its marks have been checked.
+//! is [`lift`]), because its marks have been checked. A global tine is a function of its own ([`FunctionKind::Tine`]) that
+//! rakes call; a local tine is a `let` whose local is a mask marked as one.
 //!
 //! Invariants: locals are bound once, before their reads; an expression has one user; an operation's types, once lifted,
-//! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`], `unroll` removes [`Stmt::Repeat`].
+//! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`] and the tines' functions, `unroll`
+//! removes [`Stmt::Repeat`].
 
 mod check;
 mod eval;
@@ -54,10 +56,34 @@ pub struct Program {
     pub functions: Vec<Function>,
 }
 
-/// A scratch.
+/// What a function is in source.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FunctionKind {
+    /// `scratch`: a C function.
+    Scratch,
+    /// `rake`: a C function whose result is a sweep.
+    Rake,
+    /// `tine #name(...)`: a predicate, only ever inlined.
+    Tine,
+}
+
+impl FunctionKind {
+    /// The word that defines one.
+    pub const fn word(self) -> &'static str {
+        match self {
+            FunctionKind::Scratch => "scratch",
+            FunctionKind::Rake => "rake",
+            FunctionKind::Tine => "tine",
+        }
+    }
+}
+
+/// A scratch, rake or tine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// Its name.
+    /// What it is.
+    pub kind: FunctionKind,
+    /// Its name; a tine's with its `#`, since tines have names of their own.
     pub name: SmolStr,
     /// Its name in source.
     pub span: Span,
@@ -69,7 +95,7 @@ pub struct Function {
     pub exprs: Arena<Expr>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// The last statement's expression.
+    /// The last statement's expression; in a rake the sweep, in a tine the predicate.
     pub result: ExprId,
     /// The declared type of the result.
     pub ty: Ty,
@@ -91,8 +117,10 @@ pub struct Local {
 /// What a name names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LocalKind {
-    /// A parameter, a `let` or a stage.
+    /// A parameter, a `let`, a stage or the result of a through block.
     Value,
+    /// A local tine, which is a mask.
+    Tine,
     /// The index of a repeat.
     Index,
     /// A mutable location.
@@ -104,7 +132,7 @@ pub enum LocalKind {
 /// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stmt {
-    /// `let name = value`.
+    /// `let name = value`, `tine #name means value`.
     Let(Binding),
     /// Consecutive fused bindings.
     Region(Vec<Binding>),
@@ -121,6 +149,36 @@ pub enum Stmt {
     },
     /// `repeat <index> from <from> up to <to>:`
     Repeat(Repeat),
+    /// `through P [else u] into name:`
+    Through(Through),
+}
+
+/// A block computed under a mask.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Through {
+    /// What its result is bound to, a rack or mask; without a value in the other lanes unless there is an `otherwise`.
+    pub local: LocalId,
+    /// The lanes in which it is computed: a mask of the local's lanes or a `<bool>`.
+    pub predicate: ExprId,
+    /// The value of the other lanes.
+    pub otherwise: Option<ExprId>,
+    /// What it computes first; its names are its own.
+    pub body: Vec<Stmt>,
+    /// The value of its lanes.
+    pub result: ExprId,
+    /// The header in source.
+    pub span: Span,
+}
+
+/// One arm of a sweep.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arm {
+    /// The lanes it takes, of those that no arm before it took; `None` is `_`, all that are left.
+    pub predicate: Option<ExprId>,
+    /// Their value, computed in these lanes only.
+    pub value: ExprId,
+    /// The arm in source.
+    pub span: Span,
 }
 
 /// A name and its value.
@@ -197,12 +255,18 @@ pub enum ExprKind {
         /// Elsewhere.
         otherwise: ExprId,
     },
-    /// A call of a scratch; a uniform may stand for a rack parameter.
+    /// A call of a scratch, rake or tine; a uniform may stand for a rack parameter.
     Call {
         /// Who is called.
         callee: FunctionId,
         /// One argument per parameter.
         args: Args,
+    },
+    /// A rake's result: in each lane the value of the first arm whose predicate holds. A rack or mask; only the last arm
+    /// may be `_`.
+    Sweep {
+        /// In priority order, at least one.
+        arms: Vec<Arm>,
     },
     /// An inlined call: statements, then the value. A uniform result is broadcast to the block's type.
     Block {

@@ -39,10 +39,12 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(program: &'a Program, function: &'a Function, out: &'a mut String) -> Self {
-        let mut used: HashMap<&str, u32> = HashMap::new();
+        let mut used: HashMap<(&str, &str), u32> = HashMap::new();
         let names = function.locals.iter().map(|(id, local)| {
-            let count = used.entry(&local.name).and_modify(|n| *n += 1).or_insert(1);
-            let text = if *count == 1 { local.name.to_string() } else { format!("{}.{count}", local.name) };
+            let sign = if local.kind == LocalKind::Tine { "#" } else { "" };
+            let count = used.entry((sign, &local.name)).and_modify(|n| *n += 1).or_insert(1);
+            let text =
+                if *count == 1 { format!("{sign}{}", local.name) } else { format!("{sign}{}.{count}", local.name) };
             (id, text)
         });
         let names = names.collect();
@@ -53,7 +55,8 @@ impl<'a> Printer<'a> {
         let function = self.function;
         let params = function.params.iter().map(|p| format!("{}: {}", self.names[p], function.locals[*p].ty));
         let params: Vec<String> = params.collect();
-        let _ = writeln!(self.out, "scratch {}({}) -> {}:", function.name, params.join(", "), function.ty);
+        let (word, name) = (function.kind.word(), &function.name);
+        let _ = writeln!(self.out, "{word} {name}({}) -> {}:", params.join(", "), function.ty);
         self.tasks.push(Task::Line("  ".into(), function.result, 1));
         self.tasks.extend(function.body.iter().rev().map(|s| Task::Stmt(s, 1)));
         while let Some(task) = self.tasks.pop() {
@@ -113,6 +116,17 @@ impl<'a> Printer<'a> {
                 let _ = writeln!(self.out, "{pad}repeat {index} from {} up to {}:", repeat.from, repeat.to);
                 self.tasks.extend(repeat.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
             }
+            Stmt::Through(through) => {
+                let _ = write!(self.out, "{pad}through ");
+                self.tasks.push(Task::Line(format!("{pad}  "), through.result, depth + 1));
+                self.tasks.extend(through.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                self.tasks.push(Task::Text(format!(" into {}:\n", self.typed_name(through.local))));
+                if let Some(otherwise) = through.otherwise {
+                    self.tasks.push(Task::Expr(otherwise, 0));
+                    self.tasks.push(Task::Static(" else "));
+                }
+                self.tasks.push(Task::Expr(through.predicate, 0));
+            }
         }
     }
 
@@ -144,6 +158,18 @@ impl<'a> Printer<'a> {
             ExprKind::Call { callee, args } => {
                 let name = self.program.functions.get(callee.0 as usize).map_or("?", |f| &f.name);
                 self.call(name.to_owned(), args, None);
+            }
+            ExprKind::Sweep { arms } => {
+                let (depth, pad) = (self.depth + 1, "  ".repeat(self.depth));
+                self.out.push_str("sweep\n");
+                self.tasks.push(Task::Depth(self.depth));
+                self.tasks.push(Task::Text(format!("{pad}end")));
+                for arm in arms.iter().rev() {
+                    self.tasks.push(Task::Line(" => ".into(), arm.value, depth));
+                    self.tasks.push(arm.predicate.map_or(Task::Static("_"), |predicate| Task::Expr(predicate, 0)));
+                    self.tasks.push(Task::Text(format!("{pad}  | ")));
+                }
+                self.tasks.push(Task::Depth(depth));
             }
             ExprKind::Block { body, result } => {
                 let (depth, pad) = (self.depth + 1, "  ".repeat(self.depth));

@@ -1,6 +1,6 @@
 //! Copies of expressions and statements under other ids, for passes that duplicate bodies.
 
-use super::{Binding, Expr, ExprId, ExprKind, LocalId, Repeat, Stmt};
+use super::{Arm, Binding, Expr, ExprId, ExprKind, LocalId, Repeat, Stmt, Through};
 
 /// New ids for old ones.
 pub struct Renumber<E, L> {
@@ -30,6 +30,7 @@ impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
             ExprKind::Call { callee, args } => {
                 ExprKind::Call { callee: *callee, args: args.iter().map(|&arg| (self.expr)(arg)).collect() }
             }
+            ExprKind::Sweep { arms } => ExprKind::Sweep { arms: arms.iter().map(|arm| self.arm(arm)).collect() },
             ExprKind::Block { body, result } => {
                 ExprKind::Block { body: self.stmts(body), result: (self.expr)(*result) }
             }
@@ -55,7 +56,23 @@ impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
             Stmt::Repeat(repeat) => {
                 Stmt::Repeat(Repeat { index: (self.local)(repeat.index), body: self.stmts(&repeat.body), ..*repeat })
             }
+            Stmt::Through(through) => Stmt::Through(self.through(through)),
         }
+    }
+
+    fn through(&self, through: &Through) -> Through {
+        Through {
+            local: (self.local)(through.local),
+            predicate: (self.expr)(through.predicate),
+            otherwise: through.otherwise.map(&self.expr),
+            body: self.stmts(&through.body),
+            result: (self.expr)(through.result),
+            span: through.span,
+        }
+    }
+
+    fn arm(&self, arm: &Arm) -> Arm {
+        Arm { predicate: arm.predicate.map(&self.expr), value: (self.expr)(arm.value), span: arm.span }
     }
 
     fn binding(&self, binding: &Binding) -> Binding {

@@ -1,6 +1,6 @@
 //! The order of evaluation, as events, without recursion.
 
-use super::{Binding, ExprId, ExprKind, Function, Repeat, Stmt};
+use super::{Binding, ExprId, ExprKind, Function, Repeat, Stmt, Through};
 
 /// One step of [`Function::walk`].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -11,6 +11,13 @@ pub enum Event<'a> {
     Then(ExprId),
     /// The first branch of this `if` has been visited; the other starts.
     Otherwise(ExprId),
+    /// The predicate of this sweep's arm, if it has one, has been visited; its value starts.
+    Arm {
+        /// The sweep.
+        sweep: ExprId,
+        /// Which arm.
+        index: usize,
+    },
     /// This block starts.
     Block(ExprId),
     /// A `let`, location or assignment whose value has been visited.
@@ -25,6 +32,10 @@ pub enum Event<'a> {
     RepeatStart(&'a Repeat),
     /// A repeat's body ends.
     RepeatEnd(&'a Repeat),
+    /// A through block's predicate and its value for other lanes have been visited; its body starts.
+    Through(&'a Through),
+    /// A through block's body and result have been visited; its name is bound from here on.
+    ThroughEnd(&'a Through),
 }
 
 enum Task<'a> {
@@ -62,6 +73,13 @@ impl Function {
                 tasks.push(Task::Event(Event::Then(id)));
                 tasks.push(Task::Visit(*condition));
             }
+            ExprKind::Sweep { arms } => {
+                for (index, arm) in arms.iter().enumerate().rev() {
+                    tasks.push(Task::Visit(arm.value));
+                    tasks.push(Task::Event(Event::Arm { sweep: id, index }));
+                    tasks.extend(arm.predicate.map(Task::Visit));
+                }
+            }
             ExprKind::Block { body, result } => {
                 tasks.push(Task::Visit(*result));
                 tasks.extend(body.iter().rev().map(Task::Stmt));
@@ -94,6 +112,14 @@ fn push_stmt<'a>(stmt: &'a Stmt, tasks: &mut Vec<Task<'a>>) {
             tasks.push(Task::Event(Event::RepeatEnd(repeat)));
             tasks.extend(repeat.body.iter().rev().map(Task::Stmt));
             tasks.push(Task::Event(Event::RepeatStart(repeat)));
+        }
+        Stmt::Through(through) => {
+            tasks.push(Task::Event(Event::ThroughEnd(through)));
+            tasks.push(Task::Visit(through.result));
+            tasks.extend(through.body.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::Through(through)));
+            tasks.extend(through.otherwise.map(Task::Visit));
+            tasks.push(Task::Visit(through.predicate));
         }
     }
 }

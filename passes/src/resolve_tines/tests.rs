@@ -19,6 +19,7 @@ impl Source {
     pub(crate) fn new(params: &[(&str, Ty)]) -> Source {
         let mut source = Source {
             function: desugared::Function {
+                kind: desugared::FunctionKind::Scratch,
                 name: "f".into(),
                 span: Span::default(),
                 params: Vec::new(),
@@ -36,7 +37,7 @@ impl Source {
     }
 
     pub(crate) fn local(&mut self, name: &str, ty: Ty) -> desugared::LocalId {
-        self.function.locals.alloc(Local { name: name.into(), ty, span: Span::default() })
+        self.function.locals.alloc(Local { name: name.into(), ty, tine: false, span: Span::default() })
     }
 
     pub(crate) fn expr(&mut self, kind: ExprKind, ty: Ty) -> ExprId {

@@ -7,7 +7,7 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::span::Span;
 use rake_ir::surface::{self, Def, Loop, Name, Stage, StmtId, StmtKind, TypeId};
-use rake_ir::typed::{Binding, ExprKind, Function, LocalId, LocalKind, Repeat, Stmt, fold_int, integer};
+use rake_ir::typed::{Binding, ExprKind, Function, FunctionKind, LocalId, LocalKind, Repeat, Stmt, fold_int, integer};
 use rake_ir::types::{Elem, Ty};
 
 impl Body<'_, '_> {
@@ -43,7 +43,17 @@ impl Body<'_, '_> {
             return None;
         }
         let (name, span) = (def.name.text.clone(), def.name.span);
-        Some(Function { name, span, params, locals: self.locals, exprs: self.exprs, body, result, ty })
+        Some(Function {
+            kind: FunctionKind::Scratch,
+            name,
+            span,
+            params,
+            locals: self.locals,
+            exprs: self.exprs,
+            body,
+            result,
+            ty,
+        })
     }
 
     fn block(&mut self, stmts: &[StmtId]) -> Vec<Stmt> {
