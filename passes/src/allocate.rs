@@ -5,7 +5,8 @@
 //! (`pressure.rs`); the choices are which constants stay in registers ([`residence`]), which operand a two-address
 //! instruction overwrites and which form of a multiply-add that takes ([`assign`]). A copy is made only where every operand
 //! that could be overwritten is still read later. When the order does not fit, the orders that `schedule` knows are tried
-//! again; masks that find no mask register are kept in racks ([`park`]); and then the definition is rejected ([`reject`]).
+//! again; then masks that find no mask register are kept in racks ([`park`]) and cheap values are computed again where they
+//! are needed ([`rematerialise`]); and only then is the definition rejected ([`reject`]).
 //!
 //! ```text
 //! %3 : v = load literal 0
@@ -16,6 +17,7 @@
 mod assign;
 mod park;
 mod reject;
+mod rematerialise;
 mod residence;
 
 use crate::pressure::{Body, excess, fits, peak};
@@ -26,6 +28,9 @@ use rake_ir::machine::Kind;
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use std::collections::BTreeSet;
+
+/// The most values of one order that are parked or computed again.
+const RELIEFS: usize = 256;
 
 /// Allocates every function of a program.
 ///
@@ -54,15 +59,32 @@ pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Di
         Ok(done) => return Ok(done),
         Err(best) => best,
     };
-    let mut parked = park::relieve(&body, &best);
-    while let Some(f) = parked {
-        let body = Body::new(&f, profile);
-        if let Some(done) = attempt(&body, &body.source) {
-            return Ok(done);
-        }
-        parked = park::relieve(&body, &body.source);
+    let mut starts = orders::candidates(&body);
+    starts.insert(0, body.source.clone());
+    starts.insert(0, best.clone());
+    match starts.iter().find_map(|order| relieved(&body, order)) {
+        Some(done) => Ok(done),
+        None => Err(reject::diagnostic(&body, &best)),
     }
-    Err(reject::diagnostic(&body, &best))
+}
+
+/// The function in an order that does not fit as it is, with masks parked in racks and values computed again until it
+/// fits.
+fn relieved(body: &Body, order: &[u32]) -> Option<Function> {
+    let relieve = |body: &Body, order: &[u32]| match park::relieve(body, order) {
+        Some(f) => Some(f),
+        None => rematerialise::relieve(body, order),
+    };
+    let mut next = relieve(body, order);
+    for _ in 0..RELIEFS {
+        let f = next?;
+        let body = Body::new(&f, body.profile);
+        if let Some(done) = attempt(&body, &body.source) {
+            return Some(done);
+        }
+        next = relieve(&body, &body.source);
+    }
+    None
 }
 
 /// The function in the first order that fits, or the order that lacks least.

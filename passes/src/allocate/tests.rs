@@ -100,6 +100,54 @@ fn what_fits_is_allocated_and_means_the_same() {
     assert!(fitted > 1000 && not > 100, "{fitted} fitted, {not} did not");
 }
 
+/// Sums of the parameters, each read early and late, so that all are live at once in every order.
+fn late_sums(random: &mut Random, profile: Profile, sums: usize) -> String {
+    let mut text = format!("rake selected 1\nprofile {profile}\nfuse full\nscratch f(");
+    for n in 0..8 {
+        let _ = write!(text, "{}p{n}: f32s = v{n}", if n == 0 { "" } else { ", " });
+    }
+    text += ") -> f32s = v0 {\n";
+    let mut next = 8;
+    let mut line = |what: String| {
+        let _ = writeln!(text, "%{next} : v = {what}");
+        next += 1;
+        next - 1
+    };
+    let (a, b): (Vec<usize>, Vec<usize>) = (0..sums).map(|_| (random.below(8), random.below(8))).unzip();
+    let made: Vec<usize> = (0..sums).map(|n| line(format!("addps %{}, %{}", a[n], b[n]))).collect();
+    let mut last = made[0];
+    for &sum in made.iter().chain(&made) {
+        last = line(format!("subps %{last}, %{sum}"));
+    }
+    for param in 0..8 {
+        last = line(format!("subps %{last}, %{param}"));
+    }
+    let _ = writeln!(text, "return %{last}\n}}");
+    text
+}
+
+#[test]
+fn what_is_computed_again_means_the_same() {
+    let mut random = Random(5);
+    for round in 0..60 {
+        let profile = [Profile::X86Sse2, Profile::X86Avx2][round % 2];
+        let text = late_sums(&mut random, profile, 9 + round / 2);
+        let program = selected::read(&text).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+        let f = &program.functions[0];
+        let body = Body::new(f, profile);
+        let orders = [vec![body.source.clone()], orders::candidates(&body)].concat();
+        assert!(orders.iter().all(|order| attempt(&body, order).is_none()), "{text}");
+        // Eight parameters, a sum and the total fit whatever else there is.
+        let done = super::function(f, profile).unwrap_or_else(|e| panic!("{text}\n{}", e.message));
+        let inputs: Vec<_> = (0..8u32).map(|n| [0x3f80_0000 + n * 0x0012_3456; 16]).collect();
+        let lanes = profile.info().rack_bits as usize / 32;
+        let got = allocated::eval(&done, profile, &inputs).unwrap();
+        assert_eq!(got[..lanes], selected::eval(f, profile, &inputs).unwrap()[..lanes], "{text}");
+        let placed = allocated::Program { profile, fuse: program.fuse, functions: vec![done] };
+        allocated::check(&placed).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
+    }
+}
+
 #[test]
 fn schedule_keeps_meaning_and_makes_what_it_must_fit_or_cheaper() {
     let mut random = Random(11);
