@@ -15,6 +15,7 @@
 //! or the complement, and an inlined body inherits what stands around the call. A uniform that a branch over lanes
 //! computes is computed as a rack under the branch's mask, so that it raises no flag when the branch takes no lane.
 
+mod bdd;
 mod masks;
 #[cfg(test)]
 pub(crate) mod tests;
