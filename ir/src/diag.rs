@@ -311,6 +311,20 @@ codes! {
     PartialLanes = "R0402", "lanes moved out of a partial value",
         "An operation that moves lanes reads lanes of its operand that the branch around it does not compute. Bind the operand \
          with `let` before the branch.";
+    NotCovered = "R0403", "a sweep that does not cover every lane",
+        "For every lane some arm of a sweep must apply, whatever the comparisons in its predicates give. The proof is \
+         propositional over comparisons: on integers `x >= y` is the complement of `x < y`, on floats it is not, because \
+         a NaN is in neither. The note names an assignment under which no arm applies. End the sweep with `| _ => ...`.";
+    UnreachableArm = "R0404", "an arm that no lane reaches",
+        "Arms take lanes in order. The arms before this one, or the mask under which the sweep stands, leave it none. \
+         Remove it, or move it before the arms that take its lanes.";
+    UndefinedLanes = "R0405", "a read of lanes that have no value",
+        "The result of a through block without `else` has a value in the block's lanes only. It may be read where the mask \
+         around the reader implies the block's: in a through body, an arm of a sweep, a branch of an `if`. `select` computes \
+         both its operands in every lane. Give the other lanes a value with `else`, or read it under its mask.";
+    PartialPredicate = "R0406", "a predicate over a partial value",
+        "Predicates are computed in every lane, so they cannot read the result of a through block without `else`. Give the \
+         other lanes a value with `else`.";
 
     // 05xx: inlining, unrolling and lowering
 

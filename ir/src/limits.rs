@@ -23,3 +23,6 @@ pub const INTEGER_ARGUMENTS: usize = 6;
 
 /// Elements of an array of racks.
 pub const ARRAY_ELEMENTS: u64 = 4096;
+
+/// Steps that decide the masks of one definition: each makes at most one node of a decision diagram.
+pub const MASK_STEPS: usize = 500_000;

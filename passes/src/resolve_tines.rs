@@ -16,31 +16,45 @@
 //! computes is computed as a rack under the branch's mask, so that it raises no flag when the branch takes no lane.
 
 mod bdd;
+mod logic;
 mod masks;
+mod partial;
+mod rakes;
 #[cfg(test)]
 pub(crate) mod tests;
+mod uniforms;
+mod words;
 
+use bdd::{Decided, Formula, TooComplex};
 use la_arena::Arena;
-use masks::{Condition, Masks};
-use rake_ir::desugared::{self, Binding, Event, Expr, ExprId, ExprKind};
+use logic::Logic;
+use masks::{Condition, Masks, Place};
+use partial::Partials;
+use rake_ir::desugared::{self, Binding, Event, Expr, ExprId, ExprKind, LocalId};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::{Args, Param, Stmt, Value, ValueId, needs_benign};
+use rake_ir::lane::{Args, Param, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::span::Span;
 use rake_ir::tined::{Function, Program, Region};
 use rake_ir::types::Ty;
+use smol_str::{SmolStr, format_smolstr};
+use std::collections::{BTreeSet, HashMap};
 
 /// Lowers every function.
 ///
 /// # Errors
-/// Operations that cannot stand under the mask where they stand.
+/// Operations that cannot stand under the mask where they stand; lanes that a sweep leaves out, arms that no lane
+/// reaches, reads of lanes without a value; masks that are too complex to decide.
 pub fn run(program: &desugared::Program) -> Result<Program, Vec<Diagnostic>> {
-    let mut faults = Vec::new();
+    let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
     let mut functions = Vec::with_capacity(program.functions.len());
     for source in &program.functions {
         match function(source) {
             Ok(function) => functions.push(function),
-            Err(more) => faults.extend(more),
+            // What is wrong in a body is wrong again wherever it was inlined.
+            Err(more) => {
+                faults.extend(more.into_iter().filter(|fault| seen.insert((fault.code.as_str(), fault.span()))));
+            }
         }
     }
     let (profile, fuse) = (program.profile, program.fuse);
@@ -59,6 +73,11 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         out: Builder::default(),
         masks: Masks::default(),
         truths: Vec::new(),
+        throughs: Vec::new(),
+        conditions: Vec::new(),
+        sweeps: Vec::new(),
+        partials: Partials::default(),
+        too_complex: false,
         faults: Vec::new(),
     };
     let mut params = Vec::with_capacity(source.params.len());
@@ -70,6 +89,7 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         params.push(Param { name: local.name.clone(), ty: local.ty, span: local.span });
     }
     source.walk(|event| lowering.event(event));
+    lowering.reads(source.result, None);
     let result = lowering.value_of(source.result);
     if !lowering.faults.is_empty() {
         return Err(lowering.faults);
@@ -89,6 +109,10 @@ struct Builder {
     body: Vec<Stmt<Region>>,
     /// The region being written, when inside one.
     region: Option<Region>,
+    /// What is known of its masks.
+    logic: Logic,
+    /// The names of tines, with their `#`.
+    tines: HashMap<ValueId, SmolStr>,
 }
 
 impl Builder {
@@ -101,6 +125,29 @@ impl Builder {
         }
         id
     }
+
+    fn formula(&mut self, id: ValueId) -> Decided {
+        self.logic.formula(&self.values, id)
+    }
+
+    /// A formula, in functions that ask for proofs and while it is not too complex.
+    fn proven(&mut self, formula: impl FnOnce(&mut Self) -> Result<Formula, TooComplex>) -> Option<Formula> {
+        if self.logic.on { formula(self).ok() } else { None }
+    }
+
+    /// A value of type `ty` that is this mask in every lane: one of `among`, or any that is known.
+    fn same(&mut self, ty: Ty, formula: Formula, among: &[ValueId]) -> Option<ValueId> {
+        let mut everywhere = among.iter().copied().filter(|&id| self.values[id].mask.is_none());
+        let found = everywhere.find(|&id| self.logic.formula(&self.values, id) == Ok(formula));
+        found.or_else(|| self.logic.known(ty, formula))
+    }
+
+    /// A mask was made, which may serve later.
+    fn note(&mut self, id: ValueId) {
+        if self.logic.on {
+            self.logic.canonical(&self.values, id, self.region.is_some());
+        }
+    }
 }
 
 struct Lowering<'a> {
@@ -111,6 +158,14 @@ struct Lowering<'a> {
     masks: Masks,
     /// The kinds of truth that go with the function's values, once needed.
     truths: Vec<Ty>,
+    /// The predicates of the through blocks around the current point, as written and what stands for them.
+    throughs: Vec<(ValueId, ValueId)>,
+    /// What stands for the conditions of the conditionals around it.
+    conditions: Vec<ValueId>,
+    sweeps: Vec<rakes::Sweep>,
+    partials: Partials,
+    /// Whether the counted limit was met and reported.
+    too_complex: bool,
     faults: Vec<Diagnostic>,
 }
 
@@ -118,11 +173,8 @@ impl Lowering<'_> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Expr(id) => self.expr(id),
-            Event::Then(id) => self.branch(id, false),
-            Event::Otherwise(id) => {
-                self.masks.pop();
-                self.branch(id, true);
-            }
+            Event::Then(id) => self.then(id),
+            Event::Otherwise(id) => self.otherwise(id),
             Event::Let(binding) => {
                 self.bind(binding);
             }
@@ -142,16 +194,10 @@ impl Lowering<'_> {
                 self.masks.leave_region();
                 self.out.body.extend(self.out.region.take().map(Stmt::Region));
             }
-            Event::Through(through) => self.unlowered(through.span),
-            Event::ThroughEnd(through) => {
-                self.bind(Binding { local: through.local, value: through.result });
-            }
-            Event::Arm { sweep, .. } => self.unlowered(self.source.exprs[sweep].span),
+            Event::Through(through) => self.through(through),
+            Event::ThroughEnd(through) => self.through_end(through),
+            Event::Arm { sweep, index } => self.arm(sweep, index),
         }
-    }
-
-    fn unlowered(&mut self, span: Span) {
-        self.faults.push(Diagnostic::error(Code::Internal, span, "through blocks and sweeps are not lowered"));
     }
 
     /// Makes the masks around a region before it, for they are no part of it: one for each kind of value there is.
@@ -160,7 +206,7 @@ impl Lowering<'_> {
             return;
         }
         if self.truths.is_empty() {
-            let truths: std::collections::BTreeSet<Ty> = self.source.exprs.values().map(|e| e.ty.truth()).collect();
+            let truths: BTreeSet<Ty> = self.source.exprs.values().map(|e| e.ty.truth()).collect();
             self.truths = truths.into_iter().collect();
         }
         for &truth in &self.truths {
@@ -181,17 +227,43 @@ impl Lowering<'_> {
     fn bind(&mut self, binding: Binding) -> ValueId {
         let value = self.value_of(binding.value);
         self.locals[index(binding.local)] = Some(value);
-        let name = &mut self.out.values[value].name;
-        if name.is_none() {
-            *name = Some(self.source.locals[binding.local].name.clone());
-        }
+        self.partials.bind(binding.local, binding.value);
+        self.name(value, binding.local);
         value
     }
 
-    fn branch(&mut self, id: ExprId, complement: bool) {
+    /// Names a value for people. A tine's name joins another name that the mask has.
+    fn name(&mut self, value: ValueId, local: LocalId) {
+        let local = &self.source.locals[local];
+        let name = &mut self.out.values[value].name;
+        if !local.tine {
+            name.get_or_insert_with(|| local.name.clone());
+            return;
+        }
+        let tine = format_smolstr!("#{}", local.name);
+        if !self.out.tines.contains_key(&value) {
+            *name = Some(name.take().map_or_else(|| tine.clone(), |name| format_smolstr!("{name}, {tine}")));
+            self.out.tines.insert(value, tine);
+        }
+    }
+
+    fn then(&mut self, id: ExprId) {
         if let ExprKind::If { condition, .. } = self.source.exprs[id].kind {
+            self.reads(condition, None);
             let value = self.value_of(condition);
-            self.masks.push(Condition { value, complement });
+            let value = if self.out.region.is_none() { self.canonical(value) } else { value };
+            self.conditions.push(value);
+            self.masks.push(Condition::Holds(value), Place::Branch);
+        }
+    }
+
+    fn otherwise(&mut self, id: ExprId) {
+        if let ExprKind::If { then, .. } = self.source.exprs[id].kind {
+            self.reads(then, None);
+            self.masks.pop();
+            if let Some(&value) = self.conditions.last() {
+                self.masks.push(Condition::Fails(value), Place::Branch);
+            }
         }
     }
 
@@ -201,23 +273,31 @@ impl Lowering<'_> {
             ExprKind::Const(bits) => Some(self.out.push(Op::Const, Imm::Bits(*bits), &[], expr.ty, None, expr.span)),
             ExprKind::Read(local) => self.locals[index(*local)],
             ExprKind::Op { op, imm, args } => {
+                let refused = args.iter().filter(|&&arg| !self.reads(arg, Some(*op))).count() > 0;
                 let args: Args = args.iter().map(|&arg| self.value_of(arg)).collect();
+                if !refused {
+                    self.refuse(*op, &args, expr.span);
+                }
                 Some(self.operation(*op, imm, args, expr))
             }
-            ExprKind::If { condition, then, otherwise } => {
+            ExprKind::If { then, otherwise, .. } => {
+                self.reads(*otherwise, None);
                 self.masks.pop();
-                let args = [condition, then, otherwise].map(|&e| self.value_of(e));
-                Some(self.operation(Op::If, &Imm::None, Args::from_slice(&args), expr))
+                self.conditions.pop().map(|condition| {
+                    let args = [condition, self.value_of(*then), self.value_of(*otherwise)];
+                    self.operation(Op::If, &Imm::None, Args::from_slice(&args), expr)
+                })
             }
-            ExprKind::Sweep { arms } => arms.first().map(|arm| self.value_of(arm.value)),
+            ExprKind::Sweep { arms } => self.sweep(id, arms),
             ExprKind::Block { result, .. } => Some(self.value_of(*result)),
         };
         self.exprs[index(id)] = value;
+        self.partials.pass_on(id, &expr.kind);
+        self.arm_end(id);
     }
 
     fn operation(&mut self, op: Op, imm: &Imm, mut args: Args, expr: &Expr) -> ValueId {
         let (mut ty, span) = (expr.ty, expr.span);
-        self.refuse(op, &args, span);
         if let Some(width) = self.raised_width(op, &args, expr) {
             ty = if ty.is_truth() { Ty::Mask(width) } else { Ty::Rack(ty.elem()) };
             for arg in &mut args {
@@ -249,71 +329,21 @@ impl Lowering<'_> {
     /// Refuses an operation over all lanes where only some are computed.
     fn refuse(&mut self, op: Op, args: &[ValueId], span: Span) {
         let lane = op.info().lane;
-        if lane == LaneRule::Unmasked && !self.masks.is_empty() {
-            let message = format!("`{}` cannot stand in a branch of a conditional", op.name());
+        if let Some(place) = self.masks.place().filter(|_| lane == LaneRule::Unmasked) {
+            let (inside, before) = match place {
+                Place::Branch => ("a branch of a conditional", "conditional"),
+                Place::Through(_) => ("a through body", "block"),
+                Place::Arm(_) | Place::Rest(_) => ("an arm of a sweep", "sweep"),
+            };
+            let message = format!("`{}` cannot stand in {inside}", op.name());
             let fault = Diagnostic::error(Code::UnderMask, span, message).at("only some lanes are computed here");
-            self.faults.push(fault.help("bind it with `let` before the conditional"));
+            self.faults.push(fault.help(format!("bind it with `let` before the {before}")));
         }
         let partial = |&arg: &ValueId| self.out.values[arg].mask.is_some() && !self.out.values[arg].ty.is_uniform();
         if lane == LaneRule::CrossLane && args.iter().any(partial) {
-            let message = format!("`{}` reads lanes that this branch does not compute", op.name());
+            let message = format!("`{}` reads lanes that are not computed here", op.name());
             let fault = Diagnostic::error(Code::PartialLanes, span, message);
-            self.faults.push(fault.help("bind its operand with `let` before the conditional"));
+            self.faults.push(fault.help("bind its operand with `let` where every lane is computed"));
         }
-    }
-
-    /// The lane width at which an operation on uniforms is computed as a rack: inside a branch over lanes, when it might
-    /// raise a flag there or reads what is a rack already.
-    fn raised_width(&self, op: Op, args: &[ValueId], expr: &Expr) -> Option<u32> {
-        let types = || args.iter().map(|&arg| self.out.values[arg].ty);
-        let width = self.masks.lane_width(&self.out)?;
-        let fits = |ty: Ty| ty.is_truth() || ty.elem().bits() == width;
-        let lane_wise = matches!(op.info().lane, LaneRule::Total | LaneRule::Sanitise(_)) && op != Op::Splat;
-        if op == Op::If && !types().next()?.is_uniform() && expr.ty.is_uniform() {
-            return Some(width);
-        }
-        let shifted = args.len() == 2 && matches!(op.info().types, rake_ir::ops::TypeRule::Shift);
-        if !expr.ty.is_uniform() || !lane_wise || shifted || !fits(expr.ty) || !types().all(fits) {
-            return None;
-        }
-        let raises = types().next().is_some_and(|ty| needs_benign(op, ty.elem(), expr.ty.elem()).is_some());
-        (raises || types().any(|ty| !ty.is_uniform())).then_some(width)
-    }
-
-    fn as_rack(&mut self, id: ValueId, width: u32, span: Span) -> ValueId {
-        let value = &self.out.values[id];
-        let ty = match value.ty {
-            Ty::Uniform(_) if value.ty.is_truth() => Ty::Mask(width),
-            Ty::Uniform(elem) => Ty::Rack(elem),
-            _ => return id,
-        };
-        let mask = if value.mask.is_some() { self.masks.of(ty, &mut self.out, span) } else { None };
-        self.out.push(Op::Splat, Imm::None, &[id], ty, mask, span)
-    }
-
-    /// The uniform that a raised rack stands for, computed again in every lane: for the few operations that take a
-    /// uniform beside a rack, such as a shift's count.
-    fn as_uniform(&mut self, id: ValueId, span: Span) -> ValueId {
-        let mut done: std::collections::HashMap<ValueId, ValueId> = std::collections::HashMap::new();
-        let mut stack = vec![(id, false)];
-        while let Some((id, visited)) = stack.pop() {
-            if done.contains_key(&id) {
-                continue;
-            }
-            let value = self.out.values[id].clone();
-            if value.ty.is_uniform() {
-                done.insert(id, id);
-            } else if value.op == Op::Splat {
-                done.insert(id, value.args[0]);
-            } else if visited {
-                let args: Args = value.args.iter().filter_map(|arg| done.get(arg).copied()).collect();
-                let ty = Ty::Uniform(value.ty.elem());
-                done.insert(id, self.out.push(value.op, value.imm, &args, ty, None, span));
-            } else {
-                stack.push((id, true));
-                stack.extend(value.args.iter().map(|&arg| (arg, false)));
-            }
-        }
-        done.get(&id).copied().unwrap_or(id)
     }
 }

@@ -57,13 +57,9 @@ impl Bdd {
     }
 
     /// The steps taken so far.
+    #[cfg(test)]
     pub fn steps(&self) -> usize {
         self.steps
-    }
-
-    /// The steps that may be taken.
-    pub fn limit(&self) -> usize {
-        self.limit
     }
 
     /// The formula that one atom is.
@@ -139,7 +135,13 @@ impl Bdd {
     /// What remains of a formula once the atom is decided, when no earlier atom stands in it.
     fn cofactor(&self, f: Formula, atom: u32, holds: bool) -> Formula {
         match self.nodes[f] {
-            Node { atom: own, high, low } if own == atom => if holds { high } else { low },
+            Node { atom: own, high, low } if own == atom => {
+                if holds {
+                    high
+                } else {
+                    low
+                }
+            }
             _ => f,
         }
     }
