@@ -303,6 +303,9 @@ codes! {
     TooManyArguments = "R0314", "more arguments than registers",
         "A scratch or rake takes at most eight vector arguments (racks, masks, float uniforms) and six integer arguments, \
          because it never takes arguments on the stack.";
+    NotInThrough = "R0315", "a form that cannot stand in a through body",
+        "A through body holds `let` bindings, fused bindings, locations of its own and its result. Calls of scratches and rakes, \
+         other through blocks, tines and assignments to locations around it stand outside.";
 
     // 04xx: masks, coverage and moves
     UnderMask = "R0401", "an operation that cannot stand under a mask",

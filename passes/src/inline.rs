@@ -1,4 +1,4 @@
-//! inline: `typed` → `typed`. Each call of a scratch becomes a block where it stands.
+//! inline: `typed` → `typed`. Each call of a scratch, rake or tine becomes a block where it stands.
 //!
 //! ```text
 //! scratch sq(x: f32s) -> f32s:             scratch f(m: mask, a: f32s) -> f32s:
@@ -11,12 +11,12 @@
 //! The block stays inside an `if` arm, so the arm's mask still covers it, and its regions stay regions of their own.
 //! Callees come first, so each body is copied once per call, already complete, by appending its arenas: nothing here
 //! recurses. The size that results is computed before anything is copied, since 32 levels of two calls would be 2^32
-//! bodies. Every scratch stays in the program, because each is a C function too.
+//! bodies. Every scratch and rake stays in the program, because each is a C function too; tines go.
 
 use la_arena::{Idx, RawIdx};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
-use rake_ir::typed::{Binding, ExprKind, Function, Program, Renumber, Stmt};
+use rake_ir::typed::{Binding, ExprKind, Function, FunctionKind, Program, Renumber, Stmt};
 
 /// Replaces every call.
 ///
@@ -38,6 +38,7 @@ pub fn run(mut program: Program) -> Result<Program, Vec<Diagnostic>> {
         }
         program.functions[index] = function;
     }
+    program.functions.retain(|function| function.kind != FunctionKind::Tine);
     Ok(program)
 }
 

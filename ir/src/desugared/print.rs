@@ -58,6 +58,7 @@ impl<'a> Printer<'a> {
         let _ = writeln!(self.out, "{word} {name}({}) -> {result}:", params.join(", "));
         self.tasks.push(Task::Static("\n"));
         self.tasks.push(Task::Expr(function.result, 0));
+        self.tasks.push(Task::Depth(1));
         self.tasks.push(Task::Static("  "));
         self.tasks.extend(function.body.iter().rev().map(|s| Task::Stmt(s, 1)));
         self.depth = 1;

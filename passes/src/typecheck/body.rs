@@ -13,6 +13,15 @@ use std::collections::HashMap;
 /// A checked value; `None` when an error has been reported for it.
 pub type Checked = Option<ExprId>;
 
+/// A place where some forms are refused.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum In {
+    /// A predicate.
+    Predicate,
+    /// The body of the through block of this name; locals from `floor` on are its own.
+    Through { name: SmolStr, floor: usize },
+}
+
 /// One body under construction.
 pub struct Body<'a, 'd> {
     pub decls: &'a Declarations<'a>,
@@ -25,6 +34,10 @@ pub struct Body<'a, 'd> {
     scopes: Vec<Vec<SmolStr>>,
     /// The fused binding whose value is being checked.
     pub stage: Option<SmolStr>,
+    /// The predicate or through body that is being checked.
+    pub inside: Option<In>,
+    /// Whether it is a rake's.
+    pub rake: bool,
     pub failed: bool,
     pub diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -39,6 +52,8 @@ impl<'a, 'd> Body<'a, 'd> {
             scope: HashMap::new(),
             scopes: vec![Vec::new()],
             stage: None,
+            inside: None,
+            rake: false,
             failed: false,
             diagnostics,
         }
@@ -68,13 +83,38 @@ impl<'a, 'd> Body<'a, 'd> {
 
     /// Brings a name into scope; without a type, as one whose error has been reported.
     pub fn bind(&mut self, name: &SmolStr, ty: Option<Ty>, kind: LocalKind, span: Span) -> Option<LocalId> {
+        self.bind_as(name.clone(), name, ty, kind, span)
+    }
+
+    /// As [`Body::bind`], under a key of its own among the names in scope.
+    pub fn bind_as(
+        &mut self,
+        key: SmolStr,
+        name: &SmolStr,
+        ty: Option<Ty>,
+        kind: LocalKind,
+        span: Span,
+    ) -> Option<LocalId> {
         let local = ty.map(|ty| self.locals.alloc(Local { name: name.clone(), ty, kind, span }));
         self.failed |= local.is_none();
-        self.scope.insert(name.clone(), local);
+        self.scope.insert(key.clone(), local);
         if let Some(names) = self.scopes.last_mut() {
-            names.push(name.clone());
+            names.push(key);
         }
         local
+    }
+
+    /// Refuses a form that belongs neither in a through body nor in a predicate; true elsewhere.
+    pub fn unmasked(&mut self, what: &str, code: Code, at: Span) -> bool {
+        let (place, help) = match &self.inside {
+            None => return true,
+            Some(In::Predicate) => ("a predicate".to_owned(), "bind its result with `let` before and compare that"),
+            Some(In::Through { name, .. }) => {
+                (format!("the through body of `{name}`"), "bind its result with `let` before the through block")
+            }
+        };
+        self.report(Diagnostic::error(code, at, format!("{what} cannot stand in {place}")).help(help));
+        false
     }
 
     /// What a name in scope is; the inner `None` is a name whose error has been reported.

@@ -1,7 +1,8 @@
-//! Calls: operations of the vocabulary and scratches.
+//! Calls: operations of the vocabulary, scratches, rakes and tines.
 
 use super::body::{Body, Checked};
 use super::definitions::{Meaning, Signature, not_available};
+use super::rakes::count;
 use rake_ir::capabilities::{self, Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, ImmKind, Op, TypeRule};
@@ -45,7 +46,7 @@ impl Body<'_, '_> {
     }
 
     fn operation(&mut self, op: Op, at: Span, args: &[ExprId], hint: Option<Elem>, span: Span) -> Checked {
-        if !self.in_stage(op, at) {
+        if !self.in_stage(op, at) || !self.in_mask(op, at) {
             return None;
         }
         let row = op.info();
@@ -85,7 +86,7 @@ impl Body<'_, '_> {
     }
 
     fn bitcast(&mut self, ty: Option<TypeId>, args: &[ExprId], span: Span) -> Checked {
-        if !self.in_stage(Op::Bitcast, span) {
+        if !self.in_stage(Op::Bitcast, span) || !self.in_mask(Op::Bitcast, span) {
             return None;
         }
         let &[value] = args else {
@@ -128,7 +129,16 @@ impl Body<'_, '_> {
             return None;
         }
         match (&self.decls.meanings[index], &def.kind) {
-            (Meaning::Scratch(signature), _) => self.scratch(signature, callee, args, span),
+            (Meaning::Function(signature), _) => {
+                if !self.unmasked(&format!("a call of {kind} `{name}`"), Code::NotInThrough, callee.span) {
+                    return None;
+                }
+                if Feature::Calls.status(self.decls.profile) != Status::Available {
+                    self.report(not_available(Feature::Calls, self.decls.profile, span));
+                    return None;
+                }
+                self.application(signature, index, name, callee.span, args, span)
+            }
             (_, DefKind::Slow(_) | DefKind::ExternSlow { .. }) => {
                 let error = Diagnostic::error(Code::NotInVectorCode, callee.span, format!("`{name}` is slow code"));
                 self.report(error.help("vector code reaches slow code only in a run's `slow { ... }` block"));
@@ -145,18 +155,20 @@ impl Body<'_, '_> {
         }
     }
 
-    fn scratch(&mut self, signature: &Signature, callee: &Name, args: &[ExprId], span: Span) -> Checked {
-        let name = &callee.text;
-        if Feature::Calls.status(self.decls.profile) != Status::Available {
-            self.report(not_available(Feature::Calls, self.decls.profile, span));
-            return None;
-        }
+    /// A call of the definition at `index`, which messages call `name`.
+    pub fn application(
+        &mut self,
+        signature: &Signature,
+        index: usize,
+        name: &str,
+        at: Span,
+        args: &[ExprId],
+        span: Span,
+    ) -> Checked {
         if args.len() != signature.params.len() {
-            let (takes, found) = (signature.params.len(), args.len());
-            let plural = if takes == 1 { "" } else { "s" };
-            let message = format!("`{name}` takes {takes} argument{plural}, found {found}");
-            let error = Diagnostic::error(Code::WrongArguments, callee.span, message);
-            self.report(error.label(self.decls.file.defs[self.position(name)].name.span, "defined here"));
+            let message = format!("`{name}` takes {}, found {}", count(signature.params.len()), args.len());
+            let error = Diagnostic::error(Code::WrongArguments, at, message);
+            self.report(error.label(self.decls.file.defs[index].name.span, "defined here"));
             return None;
         }
         let mut checked = Args::new();
@@ -171,10 +183,6 @@ impl Body<'_, '_> {
         }
         let ty = signature.result?;
         sound.then(|| self.alloc(typed::ExprKind::Call { callee: signature.id, args: checked }, ty, span))
-    }
-
-    fn position(&self, name: &str) -> usize {
-        self.decls.by_name.get(name).copied().unwrap_or(0)
     }
 
     /// Whether the profile shifts by a count that is no literal.

@@ -13,7 +13,7 @@ use rake_ir::types::{Elem, Ty};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
-/// Parameters and result of a scratch. `None` is a type whose error has been reported.
+/// Parameters and result of a scratch, rake or tine. `None` is a type whose error has been reported.
 pub struct Signature {
     pub id: FunctionId,
     pub params: Vec<Option<Ty>>,
@@ -22,7 +22,7 @@ pub struct Signature {
 
 /// What a definition means in vector code.
 pub enum Meaning {
-    Scratch(Signature),
+    Function(Signature),
     /// A constant's bits, when its value is sound.
     Const(Option<(u64, Elem)>),
     /// Reported already, or of no use in vector code.
@@ -57,6 +57,8 @@ pub struct Declarations<'a> {
     pub profile: Profile,
     /// Definitions by name; tines have their own names and are not here.
     pub by_name: HashMap<&'a str, usize>,
+    /// Tines by name, without the `#`.
+    pub tines: HashMap<&'a str, usize>,
     /// By position in the file.
     pub meanings: Vec<Meaning>,
     /// Which expressions are made of literals only.
@@ -82,21 +84,20 @@ pub fn cap(diagnostics: &mut Vec<Diagnostic>) {
 
 impl<'a> Declarations<'a> {
     pub fn collect(file: &'a File, profile: Profile, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let mut by_name = HashMap::new();
+        let (mut by_name, mut tines) = (HashMap::new(), HashMap::new());
         for (index, def) in file.defs.iter().enumerate() {
-            if !matches!(def.kind, DefKind::Tine { .. }) {
-                by_name.entry(def.name.text.as_str()).or_insert(index);
-            }
+            let names = if matches!(def.kind, DefKind::Tine { .. }) { &mut tines } else { &mut by_name };
+            names.entry(def.name.text.as_str()).or_insert(index);
         }
         let flexible = Flexible::of(file, &by_name);
-        let mut this = Declarations { file, profile, by_name, meanings: Vec::new(), flexible };
-        let mut scratches = 0;
+        let mut this = Declarations { file, profile, by_name, tines, meanings: Vec::new(), flexible };
+        let mut functions = 0;
         for def in &file.defs {
             let meaning = match &def.kind {
-                DefKind::Scratch(function) => {
-                    let signature = this.signature(function, def.name.span, FunctionId(scratches), diagnostics);
-                    scratches += 1;
-                    Meaning::Scratch(signature)
+                DefKind::Scratch(_) | DefKind::Rake(_) | DefKind::Tine { .. } => {
+                    let id = FunctionId(functions);
+                    functions += 1;
+                    Meaning::Function(this.signature(&def.kind, def.name.span, id, diagnostics))
                 }
                 DefKind::Const { ty, value } => Meaning::Const(this.constant(*ty, *value, diagnostics)),
                 other => {
@@ -115,28 +116,58 @@ impl<'a> Declarations<'a> {
         self.by_name.get(name.as_str()).map(|&index| &self.meanings[index])
     }
 
-    fn signature(&self, function: &Function, name: Span, id: FunctionId, out: &mut Vec<Diagnostic>) -> Signature {
-        if Feature::Scratches.status(self.profile) != Status::Available {
-            out.push(not_available(Feature::Scratches, self.profile, name));
-        }
-        let params = function.params.iter().map(|param| self.param(param, out)).collect();
-        let result = match function.result {
-            Some(ty) => self.written(ty, out).and_then(|written| {
-                if let Written::Array(..) = written {
-                    let span = self.file.types[ty].span;
-                    out.push(Diagnostic::error(Code::InvalidType, span, "an array cannot be a scratch's result"));
-                }
-                written.ty()
-            }),
-            None => {
-                let error = Diagnostic::error(Code::InvalidType, name, "a scratch names the type of its result");
-                out.push(error.help("write `-> f32s:` after the parameters"));
-                None
-            }
+    fn signature(&self, kind: &DefKind, name: Span, id: FunctionId, out: &mut Vec<Diagnostic>) -> Signature {
+        let (feature, word) = match kind {
+            DefKind::Rake(_) => (Feature::Rakes, "rake"),
+            DefKind::Tine { .. } => (Feature::Tines, "tine"),
+            _ => (Feature::Scratches, "scratch"),
         };
-        let signature = Signature { id, params, result };
-        self.registers(&signature, name, out);
-        signature
+        if feature.status(self.profile) != Status::Available {
+            out.push(not_available(feature, self.profile, name));
+        }
+        let checked = |params: &[Param], out: &mut Vec<Diagnostic>| -> Vec<Option<Ty>> {
+            params.iter().map(|param| self.param(param, word, out)).collect()
+        };
+        match kind {
+            DefKind::Scratch(function) | DefKind::Rake(function) => {
+                let params = checked(&function.params, out);
+                let result = self.result(function, name, word, out);
+                let signature = Signature { id, params, result };
+                self.registers(&signature, name, out);
+                signature
+            }
+            DefKind::Tine { params, .. } => {
+                let params = checked(params, out);
+                // The lanes of a predicate are those of the racks that it compares.
+                let width = params.iter().flatten().find_map(|ty| ty.lane_bits()).unwrap_or(32);
+                Signature { id, params, result: Some(Ty::Mask(width)) }
+            }
+            _ => Signature { id, params: Vec::new(), result: None },
+        }
+    }
+
+    fn result(&self, function: &Function, name: Span, word: &str, out: &mut Vec<Diagnostic>) -> Option<Ty> {
+        let Some(ty) = function.result else {
+            let message = format!("a {word} names the type of its result");
+            let error = Diagnostic::error(Code::InvalidType, name, message);
+            out.push(error.help("write `-> f32s:` after the parameters"));
+            return None;
+        };
+        let span = self.file.types[ty].span;
+        let written = self.written(ty, out)?;
+        match written {
+            Written::Array(..) => {
+                out.push(Diagnostic::error(Code::InvalidType, span, format!("an array cannot be a {word}'s result")));
+            }
+            Written::Scalar(elem) if word == "rake" => {
+                let message = format!("a rake chooses lane by lane, so its result is no {elem} but a rack or a mask");
+                let rack = if elem == Elem::Bool { "mask".to_owned() } else { format!("{elem}s") };
+                out.push(Diagnostic::error(Code::InvalidType, span, message).help(format!("write `-> {rack}:`")));
+                return None;
+            }
+            _ => {}
+        }
+        written.ty()
     }
 
     fn registers(&self, signature: &Signature, name: Span, out: &mut Vec<Diagnostic>) {
@@ -155,11 +186,11 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    fn param(&self, param: &Param, out: &mut Vec<Diagnostic>) -> Option<Ty> {
+    fn param(&self, param: &Param, word: &str, out: &mut Vec<Diagnostic>) -> Option<Ty> {
         let (name, span) = (&param.name.text, param.span);
         let written = self.written(param.ty, out)?;
         if param.mutable {
-            let message = format!("`{name}` is `mut`, but a scratch writes no parameter");
+            let message = format!("`{name}` is `mut`, but a {word} writes no parameter");
             out.push(Diagnostic::error(Code::InvalidType, span, message).help("return the new value instead"));
         }
         match (written, param.uniform) {
@@ -177,7 +208,8 @@ impl<'a> Declarations<'a> {
                 written.ty()
             }
             (Written::Array(..), false) => {
-                let error = Diagnostic::error(Code::InvalidType, span, "an array cannot be a parameter of a scratch");
+                let message = format!("an array cannot be a parameter of a {word}");
+                let error = Diagnostic::error(Code::InvalidType, span, message);
                 out.push(error.help("take each rack as a parameter of its own"));
                 None
             }
@@ -242,8 +274,6 @@ impl<'a> Declarations<'a> {
 
 fn unavailable(kind: &DefKind, file: &File) -> Feature {
     match kind {
-        DefKind::Rake(_) => Feature::Rakes,
-        DefKind::Tine { .. } => Feature::Tines,
         DefKind::Pack { .. } => Feature::Packs,
         DefKind::Run(function) => {
             let stack = function.result.is_some_and(|ty| matches!(file.types[ty].kind, TypeKind::Stack(_)));
@@ -253,6 +283,8 @@ fn unavailable(kind: &DefKind, file: &File) -> Feature {
         DefKind::State { .. } => Feature::State,
         DefKind::Embed { .. } => Feature::Embed,
         DefKind::ExternSlow { .. } => Feature::Externs,
-        DefKind::Slow(_) | DefKind::Scratch(_) | DefKind::Const { .. } => Feature::Slow,
+        DefKind::Slow(_) | DefKind::Scratch(_) | DefKind::Rake(_) | DefKind::Tine { .. } | DefKind::Const { .. } => {
+            Feature::Slow
+        }
     }
 }

@@ -1,11 +1,11 @@
 //! Expressions: leaves, marks, operators and conditionals.
 
-use super::body::{Body, Checked, conversion};
+use super::body::{Body, Checked, In, conversion};
 use super::definitions::{Meaning, not_available};
 use super::literals::{self, Look};
 use rake_ir::capabilities::{self, Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::ops::{Imm, Op, TypeRule};
+use rake_ir::ops::{Imm, LaneRule, Op, TypeRule};
 use rake_ir::span::Span;
 use rake_ir::surface::{BinaryOp, ExprId, ExprKind, Number, SpineStep, UnaryOp};
 use rake_ir::typed::{self, Args, LocalKind, lift};
@@ -169,6 +169,16 @@ impl Body<'_, '_> {
         self.not_in_stage(reason, at)
     }
 
+    /// Whether an operation may stand here as far as through bodies and predicates go.
+    pub fn in_mask(&mut self, op: Op, at: Span) -> bool {
+        let refused = match self.inside {
+            None => false,
+            Some(In::Predicate) => !op.info().fused,
+            Some(In::Through { .. }) => op.info().lane == LaneRule::Unmasked,
+        };
+        !refused || self.unmasked(&format!("`{}`", op.info().spelling), Code::UnderMask, at)
+    }
+
     /// Refuses what may not stand in a stage, naming the binding and the reason. True outside stages.
     pub fn not_in_stage(&mut self, reason: String, at: Span) -> bool {
         let Some(stage) = self.stage.clone() else { return true };
@@ -240,6 +250,7 @@ impl Body<'_, '_> {
             }
             ExprKind::Index { base, index, .. } => self.element(*base, *index, span),
             ExprKind::Call { callee, ty, args } => self.call(callee, *ty, args, hint, span),
+            ExprKind::Tine { name, args } => self.tine(name, args.as_deref(), span),
             ExprKind::Error => {
                 self.failed = true;
                 None
@@ -412,7 +423,6 @@ impl Body<'_, '_> {
     fn foreign(&mut self, kind: &ExprKind, span: Span) -> Checked {
         let (feature, reason) = match kind {
             ExprKind::Slow { .. } => (Some(Feature::Slow), "it holds a slow block"),
-            ExprKind::Tine { .. } => (Some(Feature::Tines), "it applies a tine"),
             ExprKind::Field { .. } | ExprKind::Record { .. } => (Some(Feature::Records), "it reads a record"),
             ExprKind::Index { .. } => (Some(Feature::GeneralRuns), "it reads memory"),
             ExprKind::Stack { .. } => (Some(Feature::Packs), "it builds a stack"),

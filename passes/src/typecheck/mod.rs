@@ -19,6 +19,7 @@ mod definitions;
 mod expressions;
 mod immediates;
 mod literals;
+mod rakes;
 mod statements;
 
 use body::Body;
@@ -39,16 +40,19 @@ pub fn run(file: &File, profile: Profile, fuse: FuseLevel) -> (Program, Vec<Diag
     let declarations = Declarations::collect(file, profile, &mut diagnostics);
     let mut functions: Vec<Function> = Vec::new();
     for (index, def) in file.defs.iter().enumerate() {
-        let (DefKind::Scratch(function), Meaning::Scratch(signature)) = (&def.kind, &declarations.meanings[index])
-        else {
-            continue;
-        };
+        let Meaning::Function(signature) = &declarations.meanings[index] else { continue };
         let body = Body::new(&declarations, index, &mut diagnostics);
-        functions.extend(body.function(def, function, signature));
+        functions.extend(match &def.kind {
+            DefKind::Scratch(function) | DefKind::Rake(function) => body.function(def, function, signature),
+            DefKind::Tine { params, predicate } => body.global_tine(def, params, *predicate, signature),
+            _ => None,
+        });
     }
     definitions::cap(&mut diagnostics);
     (Program { profile, fuse, functions }, diagnostics)
 }
 
+#[cfg(test)]
+mod rake_tests;
 #[cfg(test)]
 mod tests;

@@ -1,62 +1,83 @@
-//! Statements of a scratch.
+//! Statements of scratches and rakes.
 
-use super::body::{Body, Checked};
+use super::body::{Body, Checked, In};
 use super::definitions::{Signature, Written, not_available};
+use super::rakes::ThroughHeader;
 use rake_ir::capabilities::Feature;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::span::Span;
-use rake_ir::surface::{self, Def, Loop, Name, Stage, StmtId, StmtKind, TypeId};
+use rake_ir::surface::{self, Def, DefKind, Loop, Name, Stage, StmtId, StmtKind, TypeId};
 use rake_ir::typed::{Binding, ExprKind, Function, FunctionKind, LocalId, LocalKind, Repeat, Stmt, fold_int, integer};
 use rake_ir::types::{Elem, Ty};
 
 impl Body<'_, '_> {
     /// The checked function; `None` when it has an error.
     pub fn function(mut self, def: &Def, function: &surface::Function, signature: &Signature) -> Option<Function> {
-        let params = function.params.iter().zip(&signature.params);
-        let params: Vec<Option<LocalId>> =
-            params.map(|(param, ty)| self.bind(&param.name.text, *ty, LocalKind::Value, param.name.span)).collect();
+        self.rake = matches!(def.kind, DefKind::Rake(_));
+        let params = self.params(&function.params, signature);
         let stmts = &function.body.stmts;
         let last = stmts.split_last().map(|(&last, rest)| (&self.decls.file.stmts[last], rest));
         let mut body = Vec::new();
         let result = match last {
-            Some((surface::Stmt { kind: StmtKind::Expr(value), .. }, rest)) => {
+            Some((surface::Stmt { kind: StmtKind::Sweep(arms), span }, rest)) if self.rake => {
+                body = self.block(rest);
+                self.sweep(arms, signature.result, *span)
+            }
+            Some((surface::Stmt { kind: StmtKind::Expr(value), .. }, rest)) if !self.rake => {
                 body = self.block(rest);
                 let hint = signature.result.map(Ty::elem);
                 let value = self.expr(*value, hint);
                 self.expect(value, signature.result, " as the result")
             }
             other => {
-                self.block(stmts);
-                if !matches!(other, Some((surface::Stmt { kind: StmtKind::Error, .. }, _))) {
-                    let span = other.map_or(def.name.span, |(stmt, _)| stmt.span.at_end());
-                    let error =
-                        Diagnostic::error(Code::MissingResult, span, format!("`{}` has no result", def.name.text));
-                    self.report(error.help("end the body with an expression"));
-                }
+                self.no_result(def, stmts, other.map(|(last, _)| last));
                 None
             }
         };
-        let (result, ty) = (result?, signature.result?);
-        let params = params.into_iter().collect::<Option<Vec<LocalId>>>()?;
+        let (result, ty, params) = (result?, signature.result?, params?);
         if self.failed {
             return None;
         }
         let (name, span) = (def.name.text.clone(), def.name.span);
-        Some(Function {
-            kind: FunctionKind::Scratch,
-            name,
-            span,
-            params,
-            locals: self.locals,
-            exprs: self.exprs,
-            body,
-            result,
-            ty,
-        })
+        let kind = if self.rake { FunctionKind::Rake } else { FunctionKind::Scratch };
+        Some(Function { kind, name, span, params, locals: self.locals, exprs: self.exprs, body, result, ty })
     }
 
-    fn block(&mut self, stmts: &[StmtId]) -> Vec<Stmt> {
+    /// Checks and reports a body whose last statement is no result.
+    fn no_result(&mut self, def: &Def, stmts: &[StmtId], last: Option<&surface::Stmt>) {
+        let name = &def.name.text;
+        let (message, span) = match last {
+            Some(surface::Stmt { kind: StmtKind::Expr(value), span }) => {
+                self.block(&stmts[..stmts.len() - 1]);
+                self.expr(*value, None);
+                (format!("the result of the rake `{name}` is a sweep, and this is an expression"), *span)
+            }
+            last => {
+                self.block(stmts);
+                // What was reported for these is enough.
+                if last.is_some_and(|last| matches!(last.kind, StmtKind::Error | StmtKind::Sweep(_))) {
+                    return;
+                }
+                (format!("`{name}` has no result"), last.map_or(def.name.span, |last| last.span.at_end()))
+            }
+        };
+        let help = match self.rake {
+            true => "end the body with `sweep:` and its arms, `| P => e` and `| _ => e`",
+            false => "end the body with an expression",
+        };
+        self.report(Diagnostic::error(Code::MissingResult, span, message).help(help));
+    }
+
+    /// Binds the parameters; `None` when one has an error.
+    pub fn params(&mut self, params: &[surface::Param], signature: &Signature) -> Option<Vec<LocalId>> {
+        let params = params.iter().zip(&signature.params);
+        let params: Vec<Option<LocalId>> =
+            params.map(|(param, ty)| self.bind(&param.name.text, *ty, LocalKind::Value, param.name.span)).collect();
+        params.into_iter().collect()
+    }
+
+    pub fn block(&mut self, stmts: &[StmtId]) -> Vec<Stmt> {
         stmts.iter().filter_map(|&stmt| self.stmt(stmt)).collect()
     }
 
@@ -72,6 +93,14 @@ impl Body<'_, '_> {
             StmtKind::Location { name, ty, value } => self.location(name, *ty, *value).map(Stmt::Location),
             StmtKind::Assign { place, value } => self.assign(*place, *value),
             StmtKind::Repeat(looped) => self.repeat(looped).map(Stmt::Repeat),
+            StmtKind::Tine { name, predicate } if self.rake && self.inside.is_none() => {
+                self.local_tine(name, *predicate).map(Stmt::Let)
+            }
+            StmtKind::Through { predicate, otherwise, name, body } if self.rake && self.inside.is_none() => {
+                let (predicate, otherwise) = (*predicate, *otherwise);
+                let span = Span { end: name.span.end, ..stmt.span };
+                self.through(&ThroughHeader { predicate, otherwise, name, body, span }).map(Stmt::Through)
+            }
             StmtKind::Expr(value) => {
                 self.expr(*value, None);
                 let equals =
@@ -92,10 +121,29 @@ impl Body<'_, '_> {
                 None
             }
             other => {
-                self.report(Diagnostic::error(Code::MisplacedStatement, stmt.span, misplaced(other)));
+                self.misplaced(other, stmt.span);
                 None
             }
         }
+    }
+
+    fn misplaced(&mut self, stmt: &StmtKind, span: Span) {
+        if let Some(In::Through { name, .. }) = &self.inside {
+            let what = match stmt {
+                StmtKind::Tine { .. } => Some("a tine"),
+                StmtKind::Through { .. } => Some("another through block"),
+                StmtKind::Sweep(_) => Some("a sweep"),
+                _ => None,
+            };
+            if let Some(what) = what {
+                let message = format!("{what} cannot stand in the through body of `{name}`");
+                let error = Diagnostic::error(Code::NotInThrough, span, message);
+                self.report(error.help("a through body holds bindings and its result; move this before the block"));
+                return;
+            }
+        }
+        let (message, help) = misplaced(stmt, self.rake);
+        self.report(Diagnostic::error(Code::MisplacedStatement, span, message).help(help));
     }
 
     /// The declared type of a binding; `Err` when it is written but has an error.
@@ -263,13 +311,24 @@ impl Body<'_, '_> {
         };
         let Some(Some(local)) = local else {
             if local.is_none() && !matches!(file.exprs[base].kind, surface::ExprKind::Name(_)) {
-                self.error(Code::NotALocation, span, "this is no location of a scratch");
+                self.error(Code::NotALocation, span, "this is no location of vector code");
             }
             self.failed = true;
             self.expr(value, None);
             return None;
         };
         let (kind, ty) = (self.locals[local].kind, self.locals[local].ty);
+        if let Some(In::Through { name, floor }) = &self.inside
+            && (local.into_raw().into_u32() as usize) < *floor
+            && matches!(kind, LocalKind::Location | LocalKind::Array(_))
+        {
+            let (bound, of) = (self.locals[local].span, &self.locals[local].name);
+            let message = format!("`{of}` stands outside of the through block `{name}`, which cannot assign it");
+            let help =
+                format!("make the new value the block's result, and assign it after the block: `{of} <- {name}`");
+            let error = Diagnostic::error(Code::NotInThrough, span, message);
+            self.report(error.label(bound, "declared here").help(help));
+        }
         let element = match (kind, index) {
             (LocalKind::Array(_), Some(index)) => Some(self.array_index(index)?),
             (LocalKind::Location, None) => None,
@@ -347,17 +406,36 @@ impl Body<'_, '_> {
     }
 }
 
-fn misplaced(stmt: &StmtKind) -> &'static str {
+fn misplaced(stmt: &StmtKind, rake: bool) -> (&'static str, &'static str) {
     match stmt {
-        StmtKind::Tine { .. } => "a local tine stands in a rake, not in a scratch",
-        StmtKind::Through { .. } => "a through block stands in a rake, not in a scratch",
-        StmtKind::Sweep(_) => "a sweep stands in a rake, not in a scratch",
-        StmtKind::For(_) => "`for` stands in a run; a scratch has `repeat`",
-        StmtKind::While { .. } => "vector code has no `while`",
-        StmtKind::If { .. } => "a scratch has the expression `if c then a else b`, not the statement",
-        StmtKind::Return(_) => "vector code has no `return`; the last line is the result",
-        StmtKind::Break | StmtKind::Continue => "vector code has no `break` and no `continue`",
-        StmtKind::With { .. } | StmtKind::Compact { .. } => "this result form belongs to a stack run",
-        _ => "this form cannot stand in a scratch",
+        StmtKind::Tine { .. } => {
+            ("a local tine stands in a rake, not in a scratch", "write `rake` instead of `scratch`")
+        }
+        StmtKind::Through { .. } => {
+            ("a through block stands in a rake, not in a scratch", "write `rake` instead of `scratch`")
+        }
+        StmtKind::Sweep(_) if rake => (
+            "a sweep is the last statement of a rake",
+            "move it to the end, and bind other choices with `let` and `if`",
+        ),
+        StmtKind::Sweep(_) => ("a sweep stands in a rake, not in a scratch", "write `rake` instead of `scratch`"),
+        StmtKind::For(_) => {
+            ("`for` stands in a run", "vector code outside of runs has `repeat <i: i32> from a up to b:`")
+        }
+        StmtKind::While { .. } => {
+            ("vector code has no `while`", "`repeat` takes a number of steps that is known when compiled")
+        }
+        StmtKind::If { .. } => ("the statement `if` stands in a run", "use the expression `if c then a else b`"),
+        StmtKind::Return(_) => (
+            "vector code has no `return`",
+            if rake { "the sweep is the result" } else { "the last line is the result" },
+        ),
+        StmtKind::Break | StmtKind::Continue => {
+            ("vector code has no `break` and no `continue`", "choose lane by lane with `if c then a else b`")
+        }
+        StmtKind::With { .. } | StmtKind::Compact { .. } => {
+            ("this result form belongs to a stack run", "a scratch or rake returns a rack")
+        }
+        _ => ("this form cannot stand here", "bind values with `let`"),
     }
 }

@@ -270,8 +270,8 @@ fn what_is_not_compiled_yet_is_named() {
     );
     assert!(bad("x: f32s", "f32", "sum(x)").contains("`sum` on f32s is not available yet"));
     assert!(bad("x: f32s", "f32s", "exp(x)").contains("`exp` on f32s is not available yet"));
-    let rake = one("rake r(x: f32s) -> f32s:\n  sweep:\n    | _ => x\n");
-    assert!(rake.starts_with("NotAvailableYet | r | rakes are not available yet"), "{rake}");
+    let pack = one("pack P { f32: x; }\n");
+    assert!(pack.starts_with("NotAvailableYet | P | packs and stacks are not available yet"), "{pack}");
     let neon = type_errors("scratch f(x: f32s) -> f32s:\n  x\n", Profile::Aarch64Neon);
     assert!(neon.iter().any(|e| e.contains("not available yet on aarch64-neon")), "{neon:?}");
 }
