@@ -1,5 +1,8 @@
 //! Every counted limit, in one place. Exceeding one is a clean error with one code, never a hang.
 
+/// Bytes of one source file or dump.
+pub const INPUT_BYTES: u64 = 64 << 20;
+
 /// Definitions in one file.
 pub const DEFINITIONS: usize = 65_536;
 

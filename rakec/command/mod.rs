@@ -8,11 +8,12 @@ pub use listing::{passes, targets};
 
 use crate::render::{Format, render};
 use crate::{Compiler, Deny, Emit, Files, Options, Outputs, pipeline, report};
-use arguments::{Arguments, MessageFormat, Target};
+use arguments::{Arguments, DumpFormat, MessageFormat, Target};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use output::{Output, print};
 use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::limits;
 use rake_ir::profile::Profile;
 use rake_ir::span::SourceMap;
 use std::io::{IsTerminal, Read};
@@ -32,20 +33,27 @@ pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let status = if error.use_stderr() { USAGE } else { 0 };
-            // A reader that went away wants no more words about it.
-            let _ = error.print();
-            return status.into();
+            if !error.use_stderr() {
+                // A reader that went away wants no more words about it.
+                let _ = error.print();
+                return ExitCode::SUCCESS;
+            }
+            let json = std::env::args().any(|a| a == "--message-format=json")
+                || std::env::args().zip(std::env::args().skip(1)).any(|(a, b)| a == "--message-format" && b == "json");
+            return misused(error, if json { MessageFormat::Json } else { MessageFormat::Human });
         }
     };
     match run(&arguments) {
         Ok(status) => status.into(),
         Err(Failure::Usage(message)) => {
-            let _ = Arguments::command().error(ErrorKind::ValueValidation, message).print();
-            USAGE.into()
+            let error = Arguments::command().error(ErrorKind::ValueValidation, message);
+            misused(error, arguments.message_format)
         }
         Err(Failure::File(message)) => {
-            output::complain(&format!("error: {message}\n"));
+            match arguments.message_format {
+                MessageFormat::Human => output::complain(&format!("error: {message}\n")),
+                MessageFormat::Json => output::complain(&usage_json(&message)),
+            }
             USAGE.into()
         }
         Err(Failure::Rejected(diagnostic)) => {
@@ -53,6 +61,27 @@ pub fn main() -> ExitCode {
             REJECTED.into()
         }
     }
+}
+
+/// Tells of wrong usage.
+fn misused(error: clap::Error, format: MessageFormat) -> ExitCode {
+    match format {
+        MessageFormat::Human => {
+            let _ = error.print();
+        }
+        MessageFormat::Json => {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            output::complain(&usage_json(first.strip_prefix("error: ").unwrap_or(first)));
+        }
+    }
+    USAGE.into()
+}
+
+/// Wrong usage as the one object of a line.
+fn usage_json(message: &str) -> String {
+    let diagnostic = Diagnostic::spanless(Code::Usage, message.to_string());
+    render(&[diagnostic], &SourceMap::default(), Format::Json)
 }
 
 /// Why nothing was compiled.
@@ -80,6 +109,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
         return Err(Failure::Usage("a program is missing: give FILE.rk, or see --help".into()));
     };
     refuse_later_modes(arguments)?;
+    refuse_muddle(arguments, file)?;
     let options = options(arguments)?;
     let compiler = Compiler::new(options, &Disk)?;
     let outputs = match compiler.compile(file) {
@@ -114,12 +144,20 @@ struct Disk;
 impl Files for Disk {
     fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
         if path == Path::new("-") {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
-            return Ok(bytes);
+            return bounded(std::io::stdin().lock());
         }
-        std::fs::read(path)
+        bounded(std::fs::File::open(path)?)
     }
+}
+
+/// All of an input that ends within the limit.
+fn bounded(input: impl Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(limits::INPUT_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limits::INPUT_BYTES {
+        return Err(std::io::Error::other(format!("longer than {} MiB", limits::INPUT_BYTES >> 20)));
+    }
+    Ok(bytes)
 }
 
 /// Modes of the language's command that this version understands and does not have.
@@ -135,6 +173,51 @@ fn refuse_later_modes(arguments: &Arguments) -> Result<(), Failure> {
     match later.iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(not_available(what)),
         None => one_target(arguments),
+    }
+}
+
+/// Requests that would overwrite the program, mix two outputs, or mean nothing.
+fn refuse_muddle(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
+    let (mode, look) = (&arguments.mode, &arguments.look);
+    let same = |path: &Path| match (path.canonicalize(), file.canonicalize()) {
+        (Ok(output), Ok(input)) => output == input,
+        _ => false,
+    };
+    if let Some(output) = arguments.output.as_deref().filter(|output| same(output)) {
+        return Err(Failure::Usage(format!("-o {} would overwrite the program itself", output.display())));
+    }
+    let writes_code = mode.verify_native || mode.emit_obj || mode.emit_asm;
+    let extension = [(mode.emit_header, "h"), (mode.emit_asm, "s"), (writes_code, "o")].into_iter().find(|e| e.0);
+    if let (None, Some((_, extension))) = (&arguments.output, extension)
+        && file != Path::new("-")
+        && file.extension().is_some_and(|e| e == extension)
+    {
+        let message = format!("{} would be overwritten by what is made of it; name another with -o", file.display());
+        return Err(Failure::Usage(message));
+    }
+    let dumps = !look.dump_pass.is_empty() && look.dump_dir.is_none() || look.explain_fusion;
+    let written_there = arguments.output.as_deref() == Some(Path::new("-"))
+        || mode.emit_tokens
+        || mode.emit_ast
+        || mode.emit_native_ir
+        || file == Path::new("-") && (writes_code || mode.emit_header);
+    if dumps && written_there && arguments.output.as_deref().is_none_or(|o| o == Path::new("-")) {
+        let message = "dumps and the result would both go to standard output; give --dump-dir DIR, or -o PATH";
+        return Err(Failure::Usage(message.into()));
+    }
+    let idle = [
+        (arguments.export && !mode.verify_native && !mode.emit_obj && !mode.emit_asm, "--export", "an object or assembly"),
+        (look.only_changed && look.dump_pass.is_empty() && look.dump_dir.is_none(), "--only-changed", "--dump-pass"),
+        (
+            look.dump_format != DumpFormat::Text && look.dump_pass.is_empty() && look.dump_dir.is_none(),
+            "--dump-format",
+            "--dump-pass",
+        ),
+        (!arguments.program_arguments.is_empty(), "arguments after --", "--interpret or --run"),
+    ];
+    match idle.iter().find(|(idle, ..)| *idle) {
+        Some((_, option, of)) => Err(Failure::Usage(format!("{option}: means nothing without {of}"))),
+        None => Ok(()),
     }
 }
 
