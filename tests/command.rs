@@ -53,10 +53,31 @@ fn wrong_usage_is_two_and_lists_what_there_is() {
         (&["-o", "out.o", ADVANCE], "--emit-obj"),
         (&["--emit-asm", "-o", "no/such/folder/advance.s", ADVANCE], "no/such/folder"),
         (&[], "FILE.rk"),
+        (&["--emit-asm", "-o", ADVANCE, ADVANCE], "overwrite"),
+        (&["--emit-asm", "-o", "-", "--dump-pass", "fuse", ADVANCE], "--dump-dir"),
+        (&["--emit-ast", "--dump-pass", "fuse", ADVANCE], "--dump-dir"),
+        (&["--export", ADVANCE], "--export"),
+        (&["--only-changed", ADVANCE], "--dump-pass"),
+        (&["--dump-format", "diff", ADVANCE], "--dump-pass"),
+        (&[ADVANCE, "--", "1"], "--interpret"),
+        (&["/dev/zero"], "64 MiB"),
     ] {
         let (status, text) = fails(arguments);
         assert_eq!(status, Some(2), "{arguments:?}: {text}");
         assert!(text.contains(words), "{arguments:?}: {text}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_json_where_json_is_asked_for() {
+    for arguments in [
+        &["--message-format", "json", "--fuse", "wild", ADVANCE][..],
+        &["--message-format=json", "-o", "out.o", ADVANCE],
+        &["--message-format=json", "no/such/file.rk"],
+    ] {
+        let (status, text) = fails(arguments);
+        assert_eq!((status, text.lines().count()), (Some(2), 1), "{arguments:?}: {text}");
+        assert!(text.starts_with('{') && text.contains("\"R0008\""), "{arguments:?}: {text}");
     }
 }
 

@@ -112,6 +112,7 @@ fn the_page_of_limits_is_fresh() {
     use rake_ir::limits as l;
     use rake_passes::parse as p;
     let rows: &[(&str, u64)] = &[
+        ("bytes of a source file or dump", l::INPUT_BYTES),
         ("nesting of expressions, types and bodies", p::MAX_NESTING as u64),
         ("nesting of block comments", p::MAX_COMMENT_NESTING as u64),
         ("errors reported", p::MAX_ERRORS as u64),

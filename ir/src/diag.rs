@@ -186,6 +186,9 @@ codes! {
     PassChangedResult = "R0007", "a pass changed what the program computes",
         "`--check-passes` evaluated the program before and after each pass on the same inputs, and the results differ. \
          This is a fault of the compiler and not of the program.";
+    Usage = "R0008", "the command line asks for what cannot be",
+        "An option is unknown, contradicts another, or means nothing here, or a file cannot be read or written. The \
+         message names it; `--help` lists the options. People see it without a code; `--message-format json` has it with one.";
     MalformedDump = "R0020", "an IR dump that cannot be read",
         "Dumps from `tined` on read back. Their grammar is one line for each value, `%3 : f32s = fma %0, %1, %2 if %5`, \
          inside blocks; a value is defined before it is used. The message names what was expected, or which rule of the IR \

@@ -206,7 +206,11 @@ fn refuse_muddle(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         return Err(Failure::Usage(message.into()));
     }
     let idle = [
-        (arguments.export && !mode.verify_native && !mode.emit_obj && !mode.emit_asm, "--export", "an object or assembly"),
+        (
+            arguments.export && !mode.verify_native && !mode.emit_obj && !mode.emit_asm,
+            "--export",
+            "an object or assembly",
+        ),
         (look.only_changed && look.dump_pass.is_empty() && look.dump_dir.is_none(), "--only-changed", "--dump-pass"),
         (
             look.dump_format != DumpFormat::Text && look.dump_pass.is_empty() && look.dump_dir.is_none(),
