@@ -66,6 +66,7 @@ fn jobs() -> Vec<Job> {
         job("functions500", kernels::functions(500), true, 1),
         job("functions5000", kernels::functions(5000), false, 3),
         job("region200", kernels::region(200), true, 1),
+        job("tines20", kernels::tines(20), false, 1),
     ]
 }
 
@@ -138,13 +139,14 @@ fn report(folder: &Path, jobs: &[Job], series: &[(Series, Series)]) -> bool {
         }
     }
     println!();
-    let [advance, hundreds, thousands, region] = series else { return false };
+    let [advance, hundreds, thousands, region, tines] = series else { return false };
     let kept = [
         limit("one scratch, of gcc's time", advance.0.wall() / advance.1.wall(), 0.2),
         limit("500 functions, of gcc's time", hundreds.0.wall() / hundreds.1.wall(), 0.2),
         limit("5000 functions, of the 500", thousands.0.wall() / hundreds.0.wall(), 10.5),
         limit("5000 functions, MiB", thousands.0.peak as f64 / (1 << 20) as f64, 200.0),
         limit("a region of 200 operations, ms", region.0.wall(), 150.0),
+        limit("a rake of 20 tines, ms", tines.0.wall(), 50.0),
     ];
     kept.iter().all(|&kept| kept)
 }

@@ -11,9 +11,14 @@
 //!                                           %7 : f32s = if %3, %4, %6
 //! ```
 //!
-//! Nothing is shared or reordered here. The masks are a stack of conditions ([`masks`]): a branch pushes its condition
-//! or the complement, and an inlined body inherits what stands around the call. A uniform that a branch over lanes
-//! computes is computed as a rack under the branch's mask, so that it raises no flag when the branch takes no lane.
+//! Values keep their order. The masks are a stack of conditions ([`masks`]): a branch pushes its condition or the
+//! complement, a through block its predicate, an arm of a sweep its predicate and the complement of those before it; an
+//! inlined body inherits what stands around the call ([`rakes`]). In functions with through blocks and sweeps masks are
+//! formulas over comparisons ([`logic`], [`bdd`]): sweeps are proven to cover their lanes, arms to be reachable, partial
+//! values to be read only where they exist ([`partial`]), and a mask that another value already is is not made again.
+//!
+//! A uniform that a branch over lanes computes is computed as a rack under the branch's mask, so that it raises no flag
+//! when the branch takes no lane ([`uniforms`]).
 
 mod bdd;
 mod logic;
@@ -225,6 +230,9 @@ impl Lowering<'_> {
     }
 
     fn bind(&mut self, binding: Binding) -> ValueId {
+        if self.source.locals[binding.local].tine {
+            self.reads(binding.value, None);
+        }
         let value = self.value_of(binding.value);
         self.locals[index(binding.local)] = Some(value);
         self.partials.bind(binding.local, binding.value);

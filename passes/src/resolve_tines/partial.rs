@@ -75,7 +75,13 @@ impl Lowering<'_> {
     pub fn reads(&mut self, id: ExprId, op: Option<Op>) -> bool {
         let Some(&partial) = self.partials.exprs.get(&id) else { return true };
         let partial = self.partials.all[partial].clone();
-        let (name, span) = (&partial.name, self.source.exprs[id].span);
+        let expr = &self.source.exprs[id];
+        let span = expr.span;
+        // The reader may know it by another name.
+        let name = match expr.kind {
+            ExprKind::Read(local) => self.source.locals[local].name.clone(),
+            _ => partial.name.clone(),
+        };
         let lane = op.map(|op| op.info().lane);
         let fault = if let Some(op) = op.filter(|_| matches!(lane, Some(LaneRule::CrossLane | LaneRule::Unmasked))) {
             let message = format!("`{}` reads all lanes of `{name}`, which has a value in some only", op.name());
@@ -89,21 +95,20 @@ impl Lowering<'_> {
                 this.out.logic.bdd.and_not(reader, partial.lanes)
             });
             match outside {
-                Some(outside) if outside != FALSE => self.undefined(&partial, span, outside),
+                Some(outside) if outside != FALSE => self.undefined(&partial, &name, span, outside),
                 _ => return true,
             }
         };
         let predicate = words::mask(&self.out, partial.predicate);
-        let fault = fault.label(partial.span, format!("`{name}` has a value only where {predicate} is true"));
+        let fault = fault.label(partial.span, format!("`{}` has a value only where {predicate} is true", partial.name));
         self.faults.push(fault.help(self.mend(&partial)));
         false
     }
 
-    fn undefined(&mut self, partial: &Partial, span: Span, outside: Formula) -> Diagnostic {
+    fn undefined(&mut self, partial: &Partial, name: &str, span: Span, outside: Formula) -> Diagnostic {
         let mut values = self.masks.conditions();
         values.push(partial.predicate);
         let witness = words::witness(&mut self.out, outside, &values);
-        let name = &partial.name;
         let message = format!("`{name}` is read in lanes where it has no value");
         Diagnostic::error(Code::UndefinedLanes, span, message)
             .at(format!("read{witness}"))

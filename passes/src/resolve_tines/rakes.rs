@@ -239,7 +239,8 @@ impl Lowering<'_> {
         };
         if !self.masks.is_empty() {
             let around = self.around();
-            fault = fault.note(format!("the sweep is computed only where {around}"));
+            let name = &self.source.name;
+            fault = fault.note(format!("in `{name}` the sweep is computed only where {around}"));
         }
         fault.help(if culprits.is_empty() {
             "remove the arm"

@@ -254,3 +254,5 @@ fn long_chains_lower_without_recursion() {
     let (program, _) = s.lower(sum).unwrap();
     assert_eq!(program.functions[0].values.len(), 100_001);
 }
+
+mod rakes;

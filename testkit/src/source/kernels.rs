@@ -114,6 +114,20 @@ pub fn region(operations: usize) -> Pair {
     Pair { rake, c }
 }
 
+/// A rake of `count` tines over two comparisons each, whose arms overlap; no C.
+pub fn tines(count: usize) -> Pair {
+    let mut rake = String::from("rake choose(x: f32s, y: f32s, m: mask) -> f32s:\n");
+    for tine in 0..count {
+        let _ = writeln!(rake, "  tine #t{tine} means x < <{tine}.0> and not (y > <{tine}.5> or m)");
+    }
+    rake.push_str("  sweep:\n");
+    for tine in 0..count {
+        let _ = writeln!(rake, "    | #t{tine} => <{tine}.25>");
+    }
+    rake.push_str("    | _ => y\n");
+    Pair { rake, c: String::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
