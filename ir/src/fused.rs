@@ -149,6 +149,7 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
 
 impl lane::Region for Region {
     const IR: &'static str = "fused";
+    const PICKS: bool = true;
     const CONTRACTED: bool = true;
 
     fn computed(&self) -> &[ValueId] {

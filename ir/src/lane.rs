@@ -4,16 +4,18 @@
 //! runs bring later (counted loops, uniform branches) becomes further [`Stmt`]s; no general CFG is needed anywhere.
 //!
 //! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's lane
-//! width that stands before it; every operation's types follow [`Op::infer`](crate::ops::Op::infer).
+//! width that stands before it; a fact of inactive lanes follows from those of the operands ([`fact`]); every operation's types follow [`Op::infer`](crate::ops::Op::infer).
 
 mod benign;
 mod check;
 mod eval;
+mod facts;
 mod text;
 
 pub use benign::{benign_bits, needs_benign, raises_nothing};
 pub use check::{Checker, check, check_sanitised};
 pub use eval::{EvalError, Evaluation, eval, eval_function};
+pub use facts::{excludes, fact, implies, known};
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 
 use crate::ops::{Imm, Op};
@@ -43,6 +45,9 @@ pub struct Value {
     pub ty: Ty,
     /// The lanes in which it is computed; `None` is all of them. Outside those lanes it has no value.
     pub mask: Option<ValueId>,
+    /// What it is known to hold in every lane outside its mask: a fact for the machine, which computes whole racks. Nobody
+    /// reads those lanes.
+    pub inactive: Option<u64>,
     /// Where the source asks for it.
     pub span: Span,
     /// The source name it was bound to, for people; never meaning.
@@ -88,6 +93,8 @@ impl<R: Region> Function<R> {
 pub trait Region: Sized + Clone + PartialEq + std::fmt::Debug {
     /// The IR's name, which the first line of its dump holds.
     const IR: &'static str;
+    /// Whether `select` reads only the arm that it picks, as the instruction does; the language's reads both.
+    const PICKS: bool;
     /// Whether contracted operations may stand in a region.
     const CONTRACTED: bool;
 

@@ -61,6 +61,7 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
 
 impl lane::Region for Region {
     const IR: &'static str = "tined";
+    const PICKS: bool = false;
     const CONTRACTED: bool = false;
 
     fn computed(&self) -> &[ValueId] {

@@ -160,7 +160,7 @@ impl Steps<'_> {
 
     fn alloc(&mut self, op: Op, imm: Imm, ty: Ty, args: &[ValueId], mask: Option<ValueId>) -> ValueId {
         let args = Args::from_slice(args);
-        let value = Value { op, imm, args, ty, mask, span: self.like.span, name: None };
+        let value = Value { op, imm, args, ty, mask, inactive: None, span: self.like.span, name: None };
         let id = self.function.values.alloc(value);
         self.done.push(id);
         id

@@ -206,7 +206,7 @@ pub(crate) fn file(class: Class) -> Option<usize> {
 
 /// The instruction as it is, then its other forms on this profile.
 pub(crate) fn forms(inst: &Inst<Reg>, profile: Profile) -> impl Iterator<Item = Form> {
-    let same = Form { op: inst.op, from: [0, 1, 2], imm: ImmMap::Same };
+    let same = Form { op: inst.op, from: [0, 1, 2, 3], imm: ImmMap::Same };
     let (op, imm) = (inst.op, inst.imm);
     let others = op.info().forms.iter().copied();
     [same].into_iter().chain(others.filter(move |form| form.imm(op, imm, profile).is_some()))

@@ -123,7 +123,7 @@ struct Builder {
 impl Builder {
     fn push(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>, span: Span) -> ValueId {
         let args = Args::from_slice(args);
-        let id = self.values.alloc(Value { op, imm, args, ty, mask, span, name: None });
+        let id = self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span, name: None });
         match &mut self.region {
             Some(region) => region.values.push(id),
             None => self.body.push(Stmt::Value(id)),

@@ -1,31 +1,36 @@
-//! `sanitise`: fused to fused. Inactive lanes get benign operands where an operation might raise a floating-point flag,
-//! and every mask goes: from here on each operation computes its whole rack, and the lanes that an `if` leaves out hold
-//! what nobody reads.
+//! `sanitise`: fused to fused. From here on each operation computes its whole rack, and the lanes that an `if` leaves out
+//! hold what nobody reads. Where an operation might raise a floating-point flag there, it gets benign operands.
 //!
 //! ```text
 //! %3 : f32s = mul %0, %1 if %2           %3 : f32s = const 1.0
-//! %4 : f32s = add %3, %0 if %2           %4 : f32s = select %2, %0, %3
-//! %5 : f32s = if %2, %4, %0        =>    %5 : f32s = select %2, %1, %3
-//!                                        %6 : f32s = mul %4, %5
+//! %4 : f32s = add %3, %0 if %2           %4 : f32s = select %2, %0, %3 if %2 else 1.0
+//! %5 : f32s = if %2, %4, %0        =>    %5 : f32s = select %2, %1, %3 if %2 else 1.0
+//!                                        %6 : f32s = mul %4, %5 if %2 else 1.0
 //!                                        %7 : f32s = const 0.0
-//!                                        %8 : f32s = select %2, %0, %7
-//!                                        %9 : f32s = add %6, %8
+//!                                        %8 : f32s = select %2, %0, %7 if %2 else 0.0
+//!                                        %9 : f32s = add %6, %8 if %2 else 1.0
 //!                                        %10 : f32s = select %2, %9, %0
 //! ```
 //!
-//! Substitution stands at the leaves: what the benign operands of an operation make of an inactive lane is computed here
-//! (the product above is 1 there), and an operation on such lanes needs no more when it raises nothing on them. A
-//! choice is shared by all readers that need the same operand, mask and number. Profiles without flags only lose the
-//! masks. A region whose values change loses its proof.
+//! Every value keeps its mask: the lanes in which anybody may read it. `else 1.0` is the fact that all others hold 1.0;
+//! the check follows it from the operands' facts, and lets no operation pass that may raise a flag on them. So
+//! substitution stands at the leaves: an operation whose operands' facts raise nothing needs no more (the product above is
+//! 1.0 there). A choice is shared by all readers that need the same operand, mask and number.
+//!
+//! Which operands need a choice: both of a product, sum or comparison of two unknown ones, for a signalling NaN in either
+//! is invalid whatever the other is; of a quotient too, since 0/x is invalid for x = 0 and x/1 for a signalling NaN. A
+//! constant that is benign beside the other's number needs none: of `1.0 / x` only the divisor does.
+//!
+//! Profiles without flags, and those whose instructions take masks, substitute nothing. A region whose values change loses
+//! its proof.
 
 #[cfg(test)]
 mod tests;
 
 use rake_ir::fused::{Function, Program, Region};
-use rake_ir::lane::{Args, Stmt, Value, ValueId, benign_bits, needs_benign, raises_nothing};
+use rake_ir::lane::{Args, Stmt, Value, ValueId, benign_bits, fact, known, needs_benign, raises_nothing};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
-use rake_ir::reference::Reference;
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -46,8 +51,7 @@ pub fn function(function: &mut Function, profile: Profile) {
     }
     let body = std::mem::take(&mut function.body);
     let mut pass = Sanitise {
-        flags: profile.info().fp_flags,
-        inactive: vec![None; function.values.len()],
+        substitutes: substitutes(profile),
         function,
         constants: HashMap::new(),
         choices: HashMap::new(),
@@ -72,14 +76,18 @@ pub fn function(function: &mut Function, profile: Profile) {
 }
 
 struct Sanitise<'a> {
-    flags: bool,
+    substitutes: bool,
     function: &'a mut Function,
-    /// The mask outside whose lanes a value is known, and its bits there.
-    inactive: Vec<Option<(ValueId, u64)>>,
     constants: HashMap<(Ty, u64), ValueId>,
-    choices: HashMap<(ValueId, ValueId, u64), ValueId>,
+    /// The choices made of an operand by a mask, with their numbers.
+    choices: HashMap<(ValueId, ValueId), SmallVec<[(u64, ValueId); 1]>>,
     /// The values of the statement or region so far.
     done: Vec<ValueId>,
+}
+
+/// Whether masked operations of a profile need benign operands.
+fn substitutes(profile: Profile) -> bool {
+    profile.info().fp_flags
 }
 
 impl Sanitise<'_> {
@@ -88,13 +96,10 @@ impl Sanitise<'_> {
         if value.op == Op::If {
             value.op = Op::Select;
         }
-        if let Some(mask) = value.mask.take() {
+        if let Some(mask) = value.mask.filter(|_| self.substitutes) {
             self.substitute(id, mask);
-            self.propagate(id, mask);
-        } else if let (Op::Select, &[mask, _, other]) = (value.op, &value.args[..])
-            && let Some(bits) = self.known(other, mask)
-        {
-            self.inactive[index(id)] = Some((mask, bits));
+            self.compared_arms(id, mask);
+            self.function.values[id].inactive = fact(&self.function.values, id);
         }
         self.done.push(id);
     }
@@ -104,9 +109,10 @@ impl Sanitise<'_> {
         let value = &self.function.values[id];
         let (op, args) = (value.op, value.args.clone());
         let elem = args.first().map_or(Elem::Bool, |&arg| self.function.values[arg].ty.elem());
-        let Some(benign) = needs_benign(op, elem, value.ty.elem()).filter(|_| self.flags) else { return };
+        let Some(benign) = needs_benign(op, elem, value.ty.elem()) else { return };
         let benign = benign.iter().map(|&number| benign_bits(elem, number));
-        let known: SmallVec<[Option<u64>; 3]> = args.iter().map(|&arg| self.known(arg, mask)).collect();
+        let known: SmallVec<[Option<u64>; 3]> =
+            args.iter().map(|&arg| known(&self.function.values, arg, mask)).collect();
         let mut wanted: SmallVec<[u64; 3]> = known.iter().zip(benign.clone()).map(|(k, b)| k.unwrap_or(b)).collect();
         if !raises_nothing(op, elem, &wanted) {
             wanted = benign.take(args.len()).collect();
@@ -118,29 +124,25 @@ impl Sanitise<'_> {
         self.function.values[id].args = safe;
     }
 
-    /// Notes what an operation computes in the lanes outside `mask` when its operands are known there.
-    fn propagate(&mut self, id: ValueId, mask: ValueId) {
-        let value = &self.function.values[id];
-        let Reference::Lane(f) = value.op.info().reference else { return };
-        let typed_by = usize::from(value.op == Op::Select);
-        let elem = value.args.get(typed_by).map_or(Elem::Bool, |&arg| self.function.values[arg].ty.elem());
-        let args: Option<SmallVec<[u64; 3]>> = value.args.iter().map(|&arg| self.known(arg, mask)).collect();
-        if let Some(args) = args {
-            self.inactive[index(id)] = Some((mask, f(elem, &value.imm, &args)));
-        }
-    }
-
-    /// The bits of a value in the lanes outside `mask`, when they are known.
-    fn known(&self, id: ValueId, mask: ValueId) -> Option<u64> {
-        match (self.function.values[id].op, &self.function.values[id].imm) {
-            (Op::Const, Imm::Bits(bits)) => Some(*bits),
-            _ => self.inactive[index(id)].filter(|known| known.0 == mask).map(|known| known.1),
+    /// A choice between the operands of its own comparison reads what the comparison reads, so that both stay the minimum or
+    /// maximum that they may be.
+    fn compared_arms(&mut self, id: ValueId, mask: ValueId) {
+        let values = &mut self.function.values;
+        let (Op::Select, &[by, then, otherwise]) = (values[id].op, &values[id].args[..]) else { return };
+        let chosen = |arm: ValueId| {
+            let of_arm = |&&read: &&ValueId| self.choices.get(&(arm, mask)).is_some_and(|made| made.iter().any(|m| m.1 == read));
+            values[by].args.iter().find(of_arm).copied().unwrap_or(arm)
+        };
+        if values[by].mask == Some(mask) && values[by].args.len() == 2 {
+            let arms = [by, chosen(then), chosen(otherwise)];
+            values[id].args = Args::from_slice(&arms);
         }
     }
 
     /// `operand` in the lanes of `mask`, the constant elsewhere.
     fn choice(&mut self, operand: ValueId, mask: ValueId, bits: u64) -> ValueId {
-        if let Some(&made) = self.choices.get(&(operand, mask, bits)) {
+        let made = self.choices.get(&(operand, mask)).into_iter().flatten().find(|made| made.0 == bits);
+        if let Some(&(_, made)) = made {
             return made;
         }
         let ty = self.function.values[operand].ty;
@@ -150,8 +152,9 @@ impl Sanitise<'_> {
         };
         self.constants.insert((ty, bits), constant);
         let made = self.push(operand, Op::Select, Imm::None, &[mask, operand, constant]);
-        self.inactive[index(made)] = Some((mask, bits));
-        self.choices.insert((operand, mask, bits), made);
+        let value = &mut self.function.values[made];
+        (value.mask, value.inactive) = (Some(mask), Some(bits));
+        self.choices.entry((operand, mask)).or_default().push((bits, made));
         made
     }
 
@@ -159,13 +162,8 @@ impl Sanitise<'_> {
     fn push(&mut self, like: ValueId, op: Op, imm: Imm, args: &[ValueId]) -> ValueId {
         let Value { ty, span, .. } = self.function.values[like];
         let args = Args::from_slice(args);
-        let id = self.function.values.alloc(Value { op, imm, args, ty, mask: None, span, name: None });
-        self.inactive.push(None);
+        let id = self.function.values.alloc(Value { op, imm, args, ty, mask: None, inactive: None, span, name: None });
         self.done.push(id);
         id
     }
-}
-
-fn index(id: ValueId) -> usize {
-    id.into_raw().into_u32() as usize
 }

@@ -8,7 +8,8 @@
 //! %5 : f32s = add %3, %4                 %5 : f32s = add %3, %3
 //! ```
 //!
-//! Dead code goes. Identical values are shared outside regions, and inside one region; a constant or broadcast that was
+//! Choices by one mask inside each other collapse, also where one mask implies the other. A mask goes where its value raises
+//! nothing and reads only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a constant or broadcast that was
 //! computed before serves everywhere. Values of a region stay in it, in their order, and never move. Regions lose their
 //! proofs: from here on a region only says what is emitted together.
 
@@ -17,9 +18,9 @@ mod tests;
 
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
-use rake_ir::lane::{Args, Stmt, Value, ValueId};
+use rake_ir::lane::{Args, Stmt, Value, ValueId, excludes, fact, implies, known, needs_benign};
 use rake_ir::ops::{Imm, Op};
-use rake_ir::types::Ty;
+use rake_ir::types::{Elem, Ty};
 use std::collections::HashMap;
 
 /// Simplifies every function.
@@ -56,13 +57,8 @@ fn forward(function: &mut Function) -> Vec<ValueId> {
         for &id in ids {
             let value = &mut values[id];
             value.args.iter_mut().chain(&mut value.mask).for_each(|arg| *arg = to[index(*arg)]);
-            let found = rewrite(values, id).unwrap_or_else(|| {
-                let value = &values[id];
-                let anywhere = matches!(value.op, Op::Const | Op::Splat | Op::LaneIndex | Op::Param);
-                let place = if anywhere { None } else { place };
-                let key = (value.op, value.imm.clone(), value.args.clone(), value.ty, value.mask, place);
-                *seen.entry(key).or_insert(id)
-            });
+            widen(values, id);
+            let found = rewritten(values, id).unwrap_or_else(|| shared(values, id, place, &mut seen));
             if found != id {
                 to[index(id)] = found;
                 let name = values[id].name.take();
@@ -74,36 +70,76 @@ fn forward(function: &mut Function) -> Vec<ValueId> {
     to
 }
 
-/// The value that `id` is bit for bit, if an exact rule finds one; may change operands of `id` too.
+/// Drops the mask of a value that raises nothing and reads only what every lane has: it is the same in every lane.
+fn widen(values: &mut Arena<Value>, id: ValueId) {
+    let value = &values[id];
+    let elem = value.args.first().map_or(Elem::Bool, |&arg| values[arg].ty.elem());
+    let quiet = needs_benign(value.op, elem, value.ty.elem()).is_none();
+    if quiet && value.inactive.is_none() && value.args.iter().all(|&arg| values[arg].mask.is_none()) {
+        values[id].mask = None;
+    }
+}
+
+/// An earlier value equal to `id`, computed in the same lanes or in all; `id` itself when there is none.
+fn shared(values: &Arena<Value>, id: ValueId, place: Option<usize>, seen: &mut HashMap<Key, ValueId>) -> ValueId {
+    let value = &values[id];
+    let anywhere = matches!(value.op, Op::Const | Op::Splat | Op::LaneIndex | Op::Param);
+    let place = if anywhere { None } else { place };
+    let mut key = (value.op, value.imm.clone(), value.args.clone(), value.ty, value.mask, place);
+    for mask in [value.mask, None] {
+        key.4 = mask;
+        if let Some(&found) = seen.get(&key).filter(|&&found| serves(values, found, id)) {
+            return found;
+        }
+    }
+    key.4 = value.mask;
+    seen.entry(key).or_insert(id);
+    id
+}
+
+/// Whether `other`, equal to `id` where that is computed, may stand for it: it is computed in all those lanes, and outside
+/// them it holds what `id` is known to hold.
+fn serves(values: &Arena<Value>, other: ValueId, id: ValueId) -> bool {
+    let (value, other_mask) = (&values[id], values[other].mask);
+    let computed = other_mask.is_none_or(|wide| value.mask.is_some_and(|mask| implies(values, mask, wide)));
+    let same = || value.mask.is_some_and(|mask| known(values, other, mask) == value.inactive);
+    other == id || computed && (value.inactive.is_none() || same())
+}
+
+/// The value that `id` is bit for bit, if an exact rule finds one; may change operands of `id` too, as long as what is
+/// known of it still follows.
+fn rewritten(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
+    let before = values[id].args.clone();
+    let found = rewrite(values, id).filter(|&found| serves(values, found, id));
+    let value = &values[id];
+    if value.inactive.is_some() && value.args != before && fact(values, id) != value.inactive {
+        values[id].args = before;
+    }
+    found
+}
+
 fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
     let value = &values[id];
-    // Another value serves where it is computed in every lane that this one is.
-    let serves = |other: ValueId| (values[other].mask.is_none() || values[other].mask == value.mask).then_some(other);
-    let under = |op: Op, arg: ValueId| {
-        let inner = &values[arg];
-        (inner.op == op).then_some(()).and_then(|()| serves(arg)).map(|_| inner.args.clone())
-    };
+    let under = |op: Op, arg: ValueId| values[arg].args.first().copied().filter(|_| values[arg].op == op);
     let constant = |arg: ValueId| match (values[arg].op, &values[arg].imm) {
         (Op::Const, Imm::Bits(bits)) => Some(*bits),
         _ => None,
     };
     match (value.op, &value.args[..]) {
-        (Op::Not | Op::Neg, &[x]) => serves(under(value.op, x)?[0]),
-        (Op::Abs, &[x]) if values[x].op == Op::Abs => serves(x),
+        (Op::Not | Op::Neg, &[x]) => under(value.op, x),
+        (Op::Abs, &[x]) if values[x].op == Op::Abs => Some(x),
         (Op::Abs, &[x]) => {
-            let inner = under(Op::Neg, x)?[0];
-            serves(inner)?;
-            values[id].args[0] = inner;
+            values[id].args[0] = under(Op::Neg, x)?;
             None
         }
-        (Op::And | Op::Or, &[a, b]) if a == b => serves(a),
         (Op::And | Op::Or, &[a, b]) => {
             // True is neutral for `and`, false for `or`.
-            let neutral = Some(u64::from(value.op == Op::And));
-            if constant(a) == neutral {
-                serves(b)
-            } else if constant(b) == neutral {
-                serves(a)
+            let conjunction = value.op == Op::And;
+            let neutral = Some(u64::from(conjunction));
+            if a == b || constant(b) == neutral || conjunction && implies(values, a, b) {
+                Some(a)
+            } else if constant(a) == neutral || conjunction && implies(values, b, a) {
+                Some(b)
             } else {
                 None
             }
@@ -121,30 +157,39 @@ fn choose(
     mut a: ValueId,
     mut b: ValueId,
 ) -> Option<ValueId> {
-    let own = values[id].mask;
-    let serves = |values: &Arena<Value>, other: ValueId| values[other].mask.is_none() || values[other].mask == own;
-    if values[mask].op == Op::Not && serves(values, mask) && serves(values, values[mask].args[0]) {
+    if values[mask].op == Op::Not {
         mask = values[mask].args[0];
         (a, b) = (b, a);
     }
-    // A choice by the same mask inside an arm was decided already.
-    let decided = |arm: ValueId, side: usize| {
-        let inner = &values[arm];
-        let same = inner.op == Op::Select && inner.args[0] == mask && serves(values, arm);
-        if same && serves(values, inner.args[side]) { inner.args[side] } else { arm }
-    };
-    (a, b) = (decided(a, 1), decided(b, 2));
+    (a, b) = (decided(values, mask, a, true), decided(values, mask, b, false));
+    values[id].args = Args::from_slice(&[mask, a, b]);
+    // A choice that stands for its fact is there for the lanes in which its mask does not hold.
+    let own = values[id].mask.filter(|_| values[id].inactive.is_none());
     let literal = match (values[mask].op, &values[mask].imm) {
         (Op::Const, Imm::Bits(bits)) => Some(*bits & 1 == 1),
+        _ if own.is_some_and(|own| implies(values, own, mask)) => Some(true),
+        _ if own.is_some_and(|own| excludes(values, own, mask)) => Some(false),
         _ => None,
     };
-    let picked = match literal {
+    match literal {
         Some(true) => Some(a),
         Some(false) => Some(b),
         None => (a == b).then_some(a),
-    };
-    values[id].args = Args::from_slice(&[mask, a, b]);
-    picked.filter(|&picked| serves(values, picked))
+    }
+}
+
+/// What an arm is in the lanes where `mask` is `holds`: a choice there may be decided already, by the same mask, by one that
+/// it implies or by one that it excludes.
+fn decided(values: &Arena<Value>, mask: ValueId, mut arm: ValueId, holds: bool) -> ValueId {
+    while let (Op::Select, &[by, then, otherwise]) = (values[arm].op, &values[arm].args[..]) {
+        arm = match holds {
+            true if implies(values, mask, by) => then,
+            true if excludes(values, mask, by) => otherwise,
+            false if implies(values, by, mask) => otherwise,
+            _ => return arm,
+        };
+    }
+    arm
 }
 
 /// Whether each value is needed for the result.
@@ -176,9 +221,8 @@ fn rebuild(function: &mut Function, to: &[ValueId], live: &[bool]) {
         let value = &mut old[id];
         let renamed = |arg: ValueId| moved[index(arg)].unwrap_or(arg);
         let args = value.args.iter().map(|&arg| renamed(arg)).collect();
-        let (mask, name) = (value.mask.map(renamed), value.name.take());
-        let made =
-            new.alloc(Value { op: value.op, imm: value.imm.clone(), args, ty: value.ty, mask, span: value.span, name });
+        let (mask, name, imm) = (value.mask.map(renamed), value.name.take(), value.imm.clone());
+        let made = new.alloc(Value { imm, args, mask, name, ..*value });
         moved[index(id)] = Some(made);
         Some(made)
     };

@@ -108,7 +108,10 @@ fn emit_function(
         };
         if let Some(one) = instruction(inst, space, address) {
             // GNU `as` has no spelling for the always false and always true predicates of integer comparisons.
-            let integers = matches!(inst.op, MachOp::X86(X86::PcmpdK | X86::PcmpudK));
+            let integers = {
+                let MachOp::X86(op) = inst.op;
+                matches!(op.plain(), X86::PcmpdK | X86::PcmpudK)
+            };
             formatter.options_mut().set_use_pseudo_ops(!integers);
             out.push('\t');
             formatter.format(&one, out);

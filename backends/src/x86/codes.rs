@@ -8,7 +8,7 @@ const NONE: Code = Code::INVALID;
 /// The encodings of an operation: legacy SSE, VEX at 256 bits, EVEX at 512 bits; [`Code::INVALID`] where it has none.
 #[rustfmt::skip]
 pub(super) const fn codes(op: X86) -> [Code; 3] {
-    match op {
+    match op.plain() {
         X86::Addps => [Code::Addps_xmm_xmmm128, Code::VEX_Vaddps_ymm_ymm_ymmm256, Code::EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er],
         X86::Subps => [Code::Subps_xmm_xmmm128, Code::VEX_Vsubps_ymm_ymm_ymmm256, Code::EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er],
         X86::Mulps => [Code::Mulps_xmm_xmmm128, Code::VEX_Vmulps_ymm_ymm_ymmm256, Code::EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er],
@@ -88,5 +88,7 @@ pub(super) const fn codes(op: X86) -> [Code; 3] {
         X86::MaskToRack => [NONE, NONE, Code::EVEX_Vpmovm2d_zmm_kr],
         X86::Vzeroupper => [NONE, Code::VEX_Vzeroupper, Code::VEX_Vzeroupper],
         X86::Ret => [Code::Retnq, Code::Retnq, Code::Retnq],
+        // No plain row.
+        _ => [NONE; 3],
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u
     let MachOp::X86(op) = inst.op;
     let info = op.info();
     let code = codes(op)[space as usize];
-    if code == Code::INVALID || inst.args.len() != info.slots.len() {
+    if code == Code::INVALID || info.mnemonics[space as usize].is_none() || inst.args.len() != info.slots.len() {
         return None;
     }
     let mut out = Builder { inner: Instruction::default(), next: 0, address: &address };

@@ -124,3 +124,40 @@ fn benign_operands_are_asked_for_under_masks() {
     assert_eq!(body("%5 : f32s = select %1, %0, %0\n%6 : f32s = sqrt %5 if %1"), fault("sqrt"));
     assert_eq!(body("%5 : f32s = select %1, %0, %4\n%6 : f32s = div %5, %4 if %1"), fault("div"));
 }
+
+#[test]
+fn what_inactive_lanes_hold_is_checked_and_computed() {
+    let body = |lines: &str| {
+        let text = format!(
+            "rake fused 1\nprofile x86-sse2\nfuse full\n\nscratch f(x: f32s, m: mask, n: mask) -> f32s {{\n  %0 : f32s = param 0\n  \
+             %1 : mask = param 1\n  %2 : mask = param 2\n  %3 : f32s = const 1.0\n{lines}  return %0\n}}\n"
+        );
+        let program = read(&text).unwrap_or_else(|faults| panic!("{faults:#?}"));
+        assert_eq!(print(&program), text);
+        let faults = check_sanitised(&program).err().unwrap_or_default();
+        let args = [[4.0, -1.0, f32::NAN, 0.0], [0.0; 4], [0.0; 4]].map(|lanes| Lanes::f32s(&lanes));
+        let masks = [[true, false, true, false], [true, true, false, false]].map(|lanes| Lanes::truths(&lanes));
+        let evaluated = eval(&program, "f", &[args[0].clone(), masks[0].clone(), masks[1].clone()]);
+        assert_eq!(evaluated.is_ok(), faults.is_empty(), "{evaluated:?} {faults:?}");
+        faults
+    };
+    let none: [String; 0] = [];
+    let shows = |what: &str| [format!("f: {what} where it is not computed")];
+    let chosen = "  %4 : f32s = select %1, %0, %3 if %1 else 1.0\n";
+    assert_eq!(body(&format!("{chosen}  %5 : f32s = neg %4 if %1 else -1.0\n")), none);
+    assert_eq!(body(&format!("{chosen}  %5 : f32s = add %4, %3 if %1 else 2.0\n")), none);
+    assert_eq!(body(&format!("{chosen}  %5 : mask = lt %4, %3 if %1 else false\n")), none);
+    assert_eq!(
+        body(&format!("{chosen}  %5 : f32s = add %4, %3 if %1 else 1.0\n")),
+        shows("%5: nothing shows that it is 1.0")
+    );
+    assert_eq!(body("  %4 : f32s = neg %0 if %1 else 1.0\n"), shows("%4: nothing shows that it is 1.0"));
+    // Of a conjunction's lanes the fact covers too few; of a wider mask's, enough.
+    let both = "  %5 : mask = and %1, %2\n";
+    assert_eq!(
+        body(&format!("{chosen}{both}  %6 : f32s = neg %4 if %5 else -1.0\n")),
+        shows("%6: nothing shows that it is -1.0")
+    );
+    let narrow = "  %6 : f32s = select %5, %0, %3 if %5 else 1.0\n";
+    assert_eq!(body(&format!("{chosen}{both}{narrow}  %7 : f32s = select %5, %6, %3 if %1 else 1.0\n")), none);
+}

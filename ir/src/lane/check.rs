@@ -1,9 +1,11 @@
 //! The check that `tined` and `fused` share.
 
-use super::{Function, Program, Region, Stmt, Value, ValueId, needs_benign, number, raises_nothing};
+use super::facts::raises_nothing_outside;
+use super::{Function, Program, Region, Stmt, Value, ValueId, fact, number};
 use crate::ops::{FpClass, Imm, ImmKind, LaneRule, Op};
 use crate::profile::Profile;
-use crate::types::{Elem, Ty};
+use crate::types::Ty;
+use crate::value::literal;
 
 /// Checks the invariants of every function.
 ///
@@ -14,7 +16,7 @@ pub fn check<R: Region>(program: &Program<R>) -> Result<(), Vec<String>> {
 }
 
 /// As [`check`], and rejects each operation under a mask that may raise a floating-point flag in an inactive lane:
-/// every operand has to be benign there.
+/// what its operands hold there has to raise none, unless the profile's instructions take the mask or it has no flags.
 ///
 /// # Errors
 /// Each violation in one line.
@@ -187,6 +189,7 @@ impl<'a> Checker<'a> {
             self.fault(format!("{name}: `{}` {wrong}", value.op.name()));
         }
         self.mask(value, &name);
+        self.fact(id);
         self.states[index(id)] = State::Visible;
     }
 
@@ -246,31 +249,23 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The bits that an operand has in every lane outside `mask`: a constant, or chosen by `mask` over a constant.
-    fn inactive(&self, operand: ValueId, mask: ValueId) -> Option<u64> {
-        let value = &self.values[operand];
-        match (value.op, &value.imm, &value.args[..]) {
-            (Op::Const, Imm::Bits(bits), _) => Some(*bits),
-            (Op::Select | Op::If, _, &[by, _, other]) if by == mask => match self.values[other].imm {
-                Imm::Bits(bits) => Some(bits),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
+    /// Whole racks are computed from here on. An operation under a mask that may raise a flag needs operands that raise none
+    /// outside it, or a profile whose instructions take the mask: selection emits each such step under it.
     fn sanitised(&mut self, id: ValueId) {
-        let value = &self.values[id];
-        let Some(mask) = value.mask else { return };
-        let elem = value.args.first().map_or(Elem::Bool, |&a| self.values[a].ty.elem());
-        if needs_benign(value.op, elem, value.ty.elem()).is_none() {
+        let profile = self.profile.info();
+        if !profile.fp_flags || profile.mask_registers > 0 || raises_nothing_outside(self.values, id) {
             return;
         }
-        let args: Option<smallvec::SmallVec<[u64; 3]>> =
-            value.args.iter().map(|&arg| self.inactive(arg, mask)).collect();
-        if !args.is_some_and(|args| raises_nothing(value.op, elem, &args)) {
-            let name = self.show(id);
-            self.fault(format!("{name}: `{}` may raise a flag in lanes where it is not computed", value.op.name()));
+        let (name, op) = (self.show(id), self.values[id].op.name());
+        self.fault(format!("{name}: `{op}` may raise a flag in lanes where it is not computed"));
+    }
+
+    fn fact(&mut self, id: ValueId) {
+        let value = &self.values[id];
+        let Some(bits) = value.inactive else { return };
+        if value.mask.is_none() || fact(self.values, id) != Some(bits) {
+            let (name, shown) = (self.show(id), literal(value.ty.elem(), bits));
+            self.fault(format!("{name}: nothing shows that it is {shown} where it is not computed"));
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The evaluator that `tined` and `fused` share: lane by lane, exactly what each operation's reference computes.
 //!
 //! A value under a mask is poison in the lanes outside it, and an active lane that reads poison is an error: it names
-//! a fault of a pass, since the language has no such reads. `if` reads only the branch that its condition picks. `and`,
-//! `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
+//! a fault of a pass, since the language has no such reads. What a value is said to hold outside its mask is computed and
+//! compared, but still nobody may read it. `if` reads only the branch that its condition picks, and so does `select` once
+//! it stands for the instruction ([`Region::PICKS`]). `and`, `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
 //! computed under outer masks, and only who reads the combination tells whether it was needed.
 
 use super::{Function, Program, Region, Value, ValueId, number};
@@ -135,9 +136,43 @@ impl<R: Region> Evaluation<'_, R> {
         if result.len() != lanes {
             return Err(EvalError::Malformed(format!("{} has {} lanes", self.show(id), result.len())));
         }
-        (0..lanes).filter(|lane| active >> lane & 1 == 0).for_each(|lane| result.set(lane, None));
+        for lane in (0..lanes).filter(|lane| active >> lane & 1 == 0) {
+            result.set(lane, None);
+            self.verify(id, value, lane)?;
+        }
         self.values[id.into_raw().into_u32() as usize] = Some(result);
         Ok(())
+    }
+
+    /// Checks a fact in a lane outside the value's mask.
+    fn verify(&self, id: ValueId, value: &Value, lane: usize) -> Result<(), EvalError> {
+        let Some(claimed) = value.inactive else { return Ok(()) };
+        let whole = |arg: &ValueId| self.whole(*arg, lane);
+        let holds = match (value.op, &value.args[..], value.op.info().reference) {
+            (Op::Select | Op::If, [by, then, otherwise], _) => match whole(by) {
+                Some(bits) => whole(if bits & 1 == 1 { then } else { otherwise }) == Some(claimed),
+                None => [then, otherwise].into_iter().all(|arm| whole(arm) == Some(claimed)),
+            },
+            (Op::Bitcast, [arg], _) => whole(arg) == Some(claimed),
+            (_, args, Reference::Lane(f)) => {
+                let elem = args.first().map_or(Elem::Bool, |&arg| self.function.values[arg].ty.elem());
+                let args: Option<SmallVec<[u64; 3]>> = args.iter().map(whole).collect();
+                args.is_some_and(|args| f(elem, &value.imm, &args) == claimed)
+            }
+            _ => false,
+        };
+        let wrong = || format!("lane {lane} of {} does not hold what it is said to hold there", self.show(id));
+        if holds { Ok(()) } else { Err(EvalError::Malformed(wrong())) }
+    }
+
+    /// What a lane of an operand holds, read or not: its value, or its fact outside its mask.
+    fn whole(&self, arg: ValueId, lane: usize) -> Option<u64> {
+        let value = &self.function.values[arg];
+        let inactive = || {
+            let active = value.mask.is_some_and(|mask| self.peek(mask, lane).is_none_or(|bits| bits & 1 == 1));
+            value.inactive.filter(|_| !active)
+        };
+        self.peek(arg, lane).or_else(inactive)
     }
 
     /// Whether the operand's lanes are as wide as the result's.
@@ -164,6 +199,7 @@ impl<R: Region> Evaluation<'_, R> {
                     result.set(lane, None);
                     continue;
                 }
+                None if R::PICKS && value.op == Op::Select => self.picked(id, value, lane)?,
                 None => {
                     let args = value.args.iter().map(|&arg| self.lane(id, arg, lane));
                     let args: SmallVec<[u64; 3]> = args.collect::<Result<_, _>>()?;
@@ -205,18 +241,23 @@ impl<R: Region> Evaluation<'_, R> {
             (Op::Const, Imm::Bits(bits)) => Ok(Lanes::splat(*bits, lanes)),
             (Op::LaneIndex, _) => Ok(Lanes::new(0..lanes as u64)),
             (Op::If, _) => {
-                let [condition, then, otherwise] = value.args[..] else {
-                    return Err(EvalError::Malformed(format!("{} needs three operands", self.show(id))));
-                };
                 let mut result = Lanes::splat(0, lanes);
                 for lane in (0..lanes).filter(|lane| active >> lane & 1 == 1) {
-                    let picked = if self.lane(id, condition, lane)? & 1 == 1 { then } else { otherwise };
-                    result.set(lane, Some(self.lane(id, picked, lane)?));
+                    result.set(lane, Some(self.picked(id, value, lane)?));
                 }
                 Ok(result)
             }
             _ => Err(EvalError::Malformed(format!("{} has no immediate", self.show(id)))),
         }
+    }
+
+    /// The arm that a choice picks in a lane; the other is not read.
+    fn picked(&self, id: ValueId, value: &Value, lane: usize) -> Result<u64, EvalError> {
+        let [condition, then, otherwise] = value.args[..] else {
+            return Err(EvalError::Malformed(format!("{} needs three operands", self.show(id))));
+        };
+        let picked = if self.lane(id, condition, lane)? & 1 == 1 { then } else { otherwise };
+        self.lane(id, picked, lane)
     }
 
     fn read(&self, id: ValueId) -> Result<&Lanes, EvalError> {

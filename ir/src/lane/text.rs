@@ -122,6 +122,9 @@ impl FunctionPrinter<'_> {
         if let Some(mask) = value.mask {
             let mask = self.name(mask);
             let _ = write!(self.out, " if {mask}");
+            if let Some(bits) = value.inactive {
+                let _ = write!(self.out, " else {}", literal(value.ty.elem(), bits));
+            }
         }
         push_note(self.out, start, value.name.as_deref());
     }
@@ -299,12 +302,16 @@ impl<'a> FunctionReader<'_, 'a> {
             more = line.sign(",");
         }
         let mask = if line.keyword("if") { Some(self.operand(&mut line)?) } else { None };
+        let inactive = match mask.is_some() && line.keyword("else") {
+            true => Some(line.literal(ty.elem())?),
+            false => None,
+        };
         line.end()?;
         if self.ids.contains_key(&number) {
             return Err(crate::text::malformed(at, format!("`%{number}` is defined twice")));
         }
         let name = line.note().map(Into::into);
-        let id = self.values.alloc(Value { op, imm, args, ty, mask, span: whole, name });
+        let id = self.values.alloc(Value { op, imm, args, ty, mask, inactive, span: whole, name });
         self.ids.insert(number, id);
         Ok(id)
     }

@@ -195,7 +195,7 @@ pub struct Form {
     /// The row of the other form.
     pub op: MachOp,
     /// Where each of its operands comes from.
-    pub from: [u8; 3],
+    pub from: [u8; 4],
     /// What becomes of the immediate.
     pub imm: ImmMap,
 }
@@ -239,6 +239,8 @@ pub struct MachInfo {
     pub tied: [Option<u8>; 3],
     /// Whether the opmask zeroes the lanes it leaves out (`{z}`).
     pub zeroing: bool,
+    /// Whether it may raise a floating-point exception, in each lane on its own.
+    pub raises: bool,
     /// Other forms of the same operation, the row itself not among them.
     pub forms: &'static [Form],
     /// Its cost in each space.
@@ -272,6 +274,27 @@ impl MachOp {
         match family {
             Family::X86 => x86::X86::from_name(name).map(MachOp::X86),
             _ => None,
+        }
+    }
+
+    /// The same under an opmask, its first operand: zero, or false, in the lanes that the mask leaves out.
+    pub const fn zeroed(self) -> Option<MachOp> {
+        match self {
+            MachOp::X86(op) => match op.zeroed() {
+                Some(op) => Some(MachOp::X86(op)),
+                None => None,
+            },
+        }
+    }
+
+    /// The same under an opmask, its first operand: in the lanes that the mask leaves out stays what the overwritten
+    /// operand held. That is the second operand, or where the plain row overwrites one already, that one.
+    pub const fn merged(self) -> Option<MachOp> {
+        match self {
+            MachOp::X86(op) => match op.merged() {
+                Some(op) => Some(MachOp::X86(op)),
+                None => None,
+            },
         }
     }
 

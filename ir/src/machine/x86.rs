@@ -49,6 +49,7 @@ const fn row(
         imm: false,
         tied: [None; 3],
         zeroing: false,
+        raises: false,
         forms: &[],
         cost: [cost; 3],
         eval,
@@ -78,6 +79,12 @@ impl MachInfo {
         self
     }
 
+    /// It may raise a floating-point exception, in each lane on its own.
+    const fn raises(mut self) -> MachInfo {
+        self.raises = true;
+        self
+    }
+
     const fn forms(mut self, forms: &'static [Form]) -> MachInfo {
         self.forms = forms;
         self
@@ -92,26 +99,158 @@ impl MachInfo {
 }
 
 macro_rules! table {
-    ($($op:ident = $row:expr;)*) => {
+    ($($op:ident = $row:expr;)* @masked { $($plain:ident: $zeroed:ident $($merged:ident)?;)* }) => {
         /// An x86-64 machine operation: an index into [`TABLE`].
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
         #[allow(missing_docs)]
-        pub enum X86 { $($op),* }
+        pub enum X86 { $($op,)* $($zeroed, $($merged,)?)* }
 
         /// Every operation, in the table's order.
-        pub const ALL: &[X86] = &[$(X86::$op),*];
+        pub const ALL: &[X86] = &[$(X86::$op,)* $(X86::$zeroed, $(X86::$merged,)?)*];
 
-        /// The table.
-        pub static TABLE: &[MachInfo] = &[$($row),*];
+        /// The rows as they are written.
+        const PLAIN: &[MachInfo] = &[$($row),*];
+
+        /// The table: the rows as they are written, then those derived from them.
+        pub static TABLE: &[MachInfo] = &[
+            $(PLAIN[X86::$op as usize],)*
+            $(
+                Masked::<{ X86::$plain as usize }, false>::ROW,
+                $(Masked::<{ X86::$merged.plain() as usize }, true>::ROW,)?
+            )*
+        ];
+
+        impl X86 {
+            /// The row that this one is derived from; itself when it is written in the table.
+            pub const fn plain(self) -> X86 {
+                match self {
+                    $(X86::$zeroed => X86::$plain, $(X86::$merged => X86::$plain,)?)*
+                    _ => self,
+                }
+            }
+
+            /// The same under an opmask, zero in the lanes that it leaves out; a comparison is false there.
+            pub const fn zeroed(self) -> Option<X86> {
+                match self {
+                    $(X86::$plain => Some(X86::$zeroed),)*
+                    _ => None,
+                }
+            }
+
+            /// The same under an opmask, the destination's old contents in the lanes that it leaves out.
+            pub const fn merged(self) -> Option<X86> {
+                match self {
+                    $($(X86::$plain => Some(X86::$merged),)?)*
+                    _ => None,
+                }
+            }
+        }
     };
 }
 
+/// The row that is derived from the row `OP` by an opmask: its operands after the mask and, where the destination's old
+/// contents are no operand already, after what is kept in the lanes that the mask leaves out.
+struct Masked<const OP: usize, const MERGE: bool>;
+
+impl<const OP: usize, const MERGE: bool> Masked<OP, MERGE> {
+    /// Operands before those of the plain row.
+    const FIRST: usize = if MERGE && PLAIN[OP].tied[2].is_none() { 2 } else { 1 };
+    const SLOTS: &'static [Slot; 6] = &{
+        let mut slots = [W, R, R, R, R, R];
+        let mut at = 0;
+        while at < PLAIN[OP].slots.len() {
+            slots[Self::FIRST + at] = PLAIN[OP].slots[at];
+            at += 1;
+        }
+        slots
+    };
+    /// The plain row's forms under the mask; when merging, those that keep the same operand.
+    const FORMS: &'static ([Form; 8], usize) = &{
+        let (mut forms, mut count, mut at) = ([commuted(X86::Addps); 8], 0, 0);
+        while at < PLAIN[OP].forms.len() {
+            let Form { op: MachOp::X86(op), from, imm } = PLAIN[OP].forms[at];
+            let keeps = match (PLAIN[op as usize].tied[2], PLAIN[OP].tied[2]) {
+                (Some(there), Some(here)) => from[there as usize] == here,
+                (None, None) => true,
+                _ => false,
+            };
+            if let Some(op) = if MERGE { op.merged() } else { op.zeroed() }
+                && (keeps || !MERGE)
+            {
+                let mut moved = [0, 1, 2, 3];
+                let mut slot = Self::FIRST;
+                while slot < 4 && slot < Self::FIRST + PLAIN[OP].slots.len() {
+                    moved[slot] = from[slot - Self::FIRST] + Self::FIRST as u8;
+                    slot += 1;
+                }
+                forms[count] = Form { op: MachOp::X86(op), from: moved, imm };
+                count += 1;
+            }
+            at += 1;
+        }
+        (forms, count)
+    };
+    const NAME: &'static [u8; 24] = &{
+        let name = PLAIN[OP].name.as_bytes();
+        let mut text = [0; 24];
+        let mut at = 0;
+        while at < name.len() {
+            text[at] = name[at];
+            at += 1;
+        }
+        text[at] = b'_';
+        text[at + 1] = if MERGE { b'm' } else { b'z' };
+        text
+    };
+    const ROW: MachInfo = {
+        let plain = PLAIN[OP];
+        let tied = match plain.tied[2] {
+            Some(slot) => Some(slot + 1),
+            None if MERGE => Some(1),
+            None => None,
+        };
+        MachInfo {
+            name: match std::str::from_utf8(Self::NAME.split_at(plain.name.len() + 2).0) {
+                Ok(name) => name,
+                Err(_) => "",
+            },
+            mnemonics: [None, None, plain.mnemonics[2]],
+            slots: Self::SLOTS.split_at(Self::FIRST + plain.slots.len()).0,
+            tied: [None, None, tied],
+            zeroing: !MERGE && !matches!(plain.dst, MASK),
+            forms: Self::FORMS.0.split_at(Self::FORMS.1).0,
+            eval: Self::eval,
+            ..plain
+        }
+    };
+
+    fn eval(ctx: Ctx, args: &[Bits]) -> Bits {
+        let plain = &PLAIN[OP];
+        let (mask, mut result) = (args[0][0], (plain.eval)(ctx, &args[Self::FIRST..]));
+        if plain.dst == MASK {
+            result[0] &= mask;
+            return result;
+        }
+        let kept = match plain.tied[2] {
+            _ if !MERGE => &ZERO,
+            Some(slot) => &args[Self::FIRST + usize::from(slot)],
+            None => &args[1],
+        };
+        choose(ctx, kept, &result, |lane| mask >> lane & 1 == 1)
+    }
+}
+
 const fn commuted(op: X86) -> Form {
-    Form { op: MachOp::X86(op), from: [1, 0, 2], imm: ImmMap::Same }
+    Form { op: MachOp::X86(op), from: [1, 0, 2, 3], imm: ImmMap::Same }
+}
+
+/// The comparison the other way round.
+const fn mirrored(op: X86) -> Form {
+    Form { op: MachOp::X86(op), from: [1, 0, 2, 3], imm: ImmMap::Mirror }
 }
 
 const fn form(op: X86, from: [u8; 3]) -> Form {
-    Form { op: MachOp::X86(op), from, imm: ImmMap::Same }
+    Form { op: MachOp::X86(op), from: [from[0], from[1], from[2], 3], imm: ImmMap::Same }
 }
 
 /// The other five ways to write `[0]*[1] + [2]`, seen from the 213 form (`dst = op2*op1 + op3`).
@@ -138,25 +277,25 @@ type A<'a> = &'a [Bits];
 
 table! {
     // Floating point.
-    Addps = row("addps", ["addps", "vaddps", "vaddps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x + y))).two_address().forms(&[commuted(X86::Addps)]);
-    Subps = row("subps", ["subps", "vsubps", "vsubps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x - y))).two_address();
-    Mulps = row("mulps", ["mulps", "vmulps", "vmulps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x * y))).two_address().forms(&[commuted(X86::Mulps)]);
-    Divps = row("divps", ["divps", "vdivps", "vdivps"], Arith, RACK, &[R, M], (300, 1100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x / y))).two_address().wide(500, 1000);
-    Sqrtps = row("sqrtps", ["sqrtps", "vsqrtps", "vsqrtps"], Arith, RACK, &[M], (300, 1200), |c, a: A| bits::map1(c, &a[0], |x| bits::float1(x, f32::sqrt))).wide(600, 1200);
-    Minps = row("minps", ["minps", "vminps", "vminps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x < y))).two_address();
-    Maxps = row("maxps", ["maxps", "vmaxps", "vmaxps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x > y))).two_address();
-    Fmadd213ps = row("fmadd213ps", ["", "vfmadd213ps", "vfmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, false)).destructive().forms(fma_forms!(Fmadd132ps Fmadd213ps Fmadd231ps));
-    Fmadd132ps = row("fmadd132ps", ["", "vfmadd132ps", "vfmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, false)).destructive();
-    Fmadd231ps = row("fmadd231ps", ["", "vfmadd231ps", "vfmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, false)).destructive();
-    Fmsub213ps = row("fmsub213ps", ["", "vfmsub213ps", "vfmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, true)).destructive().forms(fma_forms!(Fmsub132ps Fmsub213ps Fmsub231ps));
-    Fmsub132ps = row("fmsub132ps", ["", "vfmsub132ps", "vfmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, true)).destructive();
-    Fmsub231ps = row("fmsub231ps", ["", "vfmsub231ps", "vfmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, true)).destructive();
-    Fnmadd213ps = row("fnmadd213ps", ["", "vfnmadd213ps", "vfnmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, false)).destructive().forms(fma_forms!(Fnmadd132ps Fnmadd213ps Fnmadd231ps));
-    Fnmadd132ps = row("fnmadd132ps", ["", "vfnmadd132ps", "vfnmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, false)).destructive();
-    Fnmadd231ps = row("fnmadd231ps", ["", "vfnmadd231ps", "vfnmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, false)).destructive();
-    Fnmsub213ps = row("fnmsub213ps", ["", "vfnmsub213ps", "vfnmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, true)).destructive().forms(fma_forms!(Fnmsub132ps Fnmsub213ps Fnmsub231ps));
-    Fnmsub132ps = row("fnmsub132ps", ["", "vfnmsub132ps", "vfnmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, true)).destructive();
-    Fnmsub231ps = row("fnmsub231ps", ["", "vfnmsub231ps", "vfnmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, true)).destructive();
+    Addps = row("addps", ["addps", "vaddps", "vaddps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x + y))).two_address().forms(&[commuted(X86::Addps)]).raises();
+    Subps = row("subps", ["subps", "vsubps", "vsubps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x - y))).two_address().raises();
+    Mulps = row("mulps", ["mulps", "vmulps", "vmulps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x * y))).two_address().forms(&[commuted(X86::Mulps)]).raises();
+    Divps = row("divps", ["divps", "vdivps", "vdivps"], Arith, RACK, &[R, M], (300, 1100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::float2(x, y, |x, y| x / y))).two_address().wide(500, 1000).raises();
+    Sqrtps = row("sqrtps", ["sqrtps", "vsqrtps", "vsqrtps"], Arith, RACK, &[M], (300, 1200), |c, a: A| bits::map1(c, &a[0], |x| bits::float1(x, f32::sqrt))).wide(600, 1200).raises();
+    Minps = row("minps", ["minps", "vminps", "vminps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x < y))).two_address().raises();
+    Maxps = row("maxps", ["maxps", "vmaxps", "vmaxps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x > y))).two_address().raises();
+    Fmadd213ps = row("fmadd213ps", ["", "vfmadd213ps", "vfmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, false)).destructive().forms(fma_forms!(Fmadd132ps Fmadd213ps Fmadd231ps)).raises();
+    Fmadd132ps = row("fmadd132ps", ["", "vfmadd132ps", "vfmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, false)).destructive().raises();
+    Fmadd231ps = row("fmadd231ps", ["", "vfmadd231ps", "vfmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, false)).destructive().raises();
+    Fmsub213ps = row("fmsub213ps", ["", "vfmsub213ps", "vfmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, true)).destructive().forms(fma_forms!(Fmsub132ps Fmsub213ps Fmsub231ps)).raises();
+    Fmsub132ps = row("fmsub132ps", ["", "vfmsub132ps", "vfmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, true)).destructive().raises();
+    Fmsub231ps = row("fmsub231ps", ["", "vfmsub231ps", "vfmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, true)).destructive().raises();
+    Fnmadd213ps = row("fnmadd213ps", ["", "vfnmadd213ps", "vfnmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, false)).destructive().forms(fma_forms!(Fnmadd132ps Fnmadd213ps Fnmadd231ps)).raises();
+    Fnmadd132ps = row("fnmadd132ps", ["", "vfnmadd132ps", "vfnmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, false)).destructive().raises();
+    Fnmadd231ps = row("fnmadd231ps", ["", "vfnmadd231ps", "vfnmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, false)).destructive().raises();
+    Fnmsub213ps = row("fnmsub213ps", ["", "vfnmsub213ps", "vfnmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, true)).destructive().forms(fma_forms!(Fnmsub132ps Fnmsub213ps Fnmsub231ps)).raises();
+    Fnmsub132ps = row("fnmsub132ps", ["", "vfnmsub132ps", "vfnmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, true)).destructive().raises();
+    Fnmsub231ps = row("fnmsub231ps", ["", "vfnmsub231ps", "vfnmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, true)).destructive().raises();
 
     // Bitwise logic, once in the floating-point domain and once in the integer one.
     Andps = row("andps", ["andps", "vandps", "vandps"], Logic, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x & y)).two_address().wide(33, 50).forms(&[commuted(X86::Andps)]);
@@ -190,12 +329,12 @@ table! {
     PsradBy = row("psrad_by", ["psrad", "vpsrad", "vpsrad"], Logic, RACK, &[R, X], (100, 200), |c, a: A| shift(c, &a[0], count(&a[1]), |x, n| ((x as i32) >> n) as u32, true)).two_address();
 
     // Comparisons: to a rack of lane masks, then to a mask register.
-    Cmpps = row("cmpps", ["cmpps", "vcmpps", ""], Compare, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::lane_mask(bits::float_predicate(c.imm, x, y)))).two_address().imm().forms(&[Form { op: MachOp::X86(X86::Cmpps), from: [1, 0, 2], imm: ImmMap::Mirror }]);
+    Cmpps = row("cmpps", ["cmpps", "vcmpps", ""], Compare, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::lane_mask(bits::float_predicate(c.imm, x, y)))).two_address().imm().forms(&[mirrored(X86::Cmpps)]).raises();
     Pcmpeqd = row("pcmpeqd", ["pcmpeqd", "vpcmpeqd", ""], Compare, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::lane_mask(x == y))).two_address().forms(&[commuted(X86::Pcmpeqd)]);
     Pcmpgtd = row("pcmpgtd", ["pcmpgtd", "vpcmpgtd", ""], Compare, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::lane_mask(x as i32 > y as i32))).two_address();
-    CmppsK = row("cmpps_k", ["", "", "vcmpps"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::float_predicate(c.imm, x, y))).imm().forms(&[Form { op: MachOp::X86(X86::CmppsK), from: [1, 0, 2], imm: ImmMap::Mirror }]);
-    PcmpdK = row("pcmpd_k", ["", "", "vpcmpd"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::int_predicate(c.imm, x as i32, y as i32))).imm().forms(&[Form { op: MachOp::X86(X86::PcmpdK), from: [1, 0, 2], imm: ImmMap::Mirror }]);
-    PcmpudK = row("pcmpud_k", ["", "", "vpcmpud"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::int_predicate(c.imm, x, y))).imm().forms(&[Form { op: MachOp::X86(X86::PcmpudK), from: [1, 0, 2], imm: ImmMap::Mirror }]);
+    CmppsK = row("cmpps_k", ["", "", "vcmpps"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::float_predicate(c.imm, x, y))).imm().forms(&[mirrored(X86::CmppsK)]).raises();
+    PcmpdK = row("pcmpd_k", ["", "", "vpcmpd"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::int_predicate(c.imm, x as i32, y as i32))).imm().forms(&[mirrored(X86::PcmpdK)]);
+    PcmpudK = row("pcmpud_k", ["", "", "vpcmpud"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| bits::int_predicate(c.imm, x, y))).imm().forms(&[mirrored(X86::PcmpudK)]);
 
     // Choices: operand 1 where the mask's sign bit is set, else operand 0 (VEX); by an opmask (EVEX).
     Blendvps = row("blendvps", ["", "vblendvps", ""], Choose, RACK, &[R, M, R], (67, 200), |c, a: A| choose(c, &a[0], &a[1], |lane| a[2][lane] >> 31 == 1));
@@ -233,6 +372,51 @@ table! {
     MaskToRack = row("mask_to_rack", ["", "", "vpmovm2d"], Boundary, RACK, &[K], (100, 300), |c, a: A| choose(c, &ZERO, &[u32::MAX; 16], |lane| a[0][0] >> lane & 1 == 1));
     Vzeroupper = row("vzeroupper", ["", "vzeroupper", "vzeroupper"], Control, None, &[], (100, 100), |_, _: A| ZERO);
     Ret = row("ret", ["ret", "ret", "ret"], Control, None, &[], (100, 100), |_, _: A| ZERO);
+
+    // Under opmasks: zeroing, then merging.
+    @masked {
+        Addps: AddpsZ AddpsM;
+        Subps: SubpsZ SubpsM;
+        Mulps: MulpsZ MulpsM;
+        Divps: DivpsZ DivpsM;
+        Sqrtps: SqrtpsZ SqrtpsM;
+        Minps: MinpsZ MinpsM;
+        Maxps: MaxpsZ MaxpsM;
+        Fmadd213ps: Fmadd213psZ Fmadd213psM;
+        Fmadd132ps: Fmadd132psZ Fmadd132psM;
+        Fmadd231ps: Fmadd231psZ Fmadd231psM;
+        Fmsub213ps: Fmsub213psZ Fmsub213psM;
+        Fmsub132ps: Fmsub132psZ Fmsub132psM;
+        Fmsub231ps: Fmsub231psZ Fmsub231psM;
+        Fnmadd213ps: Fnmadd213psZ Fnmadd213psM;
+        Fnmadd132ps: Fnmadd132psZ Fnmadd132psM;
+        Fnmadd231ps: Fnmadd231psZ Fnmadd231psM;
+        Fnmsub213ps: Fnmsub213psZ Fnmsub213psM;
+        Fnmsub132ps: Fnmsub132psZ Fnmsub132psM;
+        Fnmsub231ps: Fnmsub231psZ Fnmsub231psM;
+        Andps: AndpsZ AndpsM;
+        Andnps: AndnpsZ AndnpsM;
+        Orps: OrpsZ OrpsM;
+        Xorps: XorpsZ XorpsM;
+        Pand: PandZ PandM;
+        Pandn: PandnZ PandnM;
+        Por: PorZ PorM;
+        Pxor: PxorZ PxorM;
+        Paddd: PadddZ PadddM;
+        Psubd: PsubdZ PsubdM;
+        Pmulld: PmulldZ PmulldM;
+        Pabsd: PabsdZ PabsdM;
+        Pminsd: PminsdZ PminsdM;
+        Pmaxsd: PmaxsdZ PmaxsdM;
+        Pminud: PminudZ PminudM;
+        Pmaxud: PmaxudZ PmaxudM;
+        Pslld: PslldZ PslldM;
+        Psrld: PsrldZ PsrldM;
+        Psrad: PsradZ PsradM;
+        CmppsK: CmppsKZ;
+        PcmpdK: PcmpdKZ;
+        PcmpudK: PcmpudKZ;
+    }
 }
 
 impl X86 {
@@ -310,7 +494,7 @@ fn pshufd(ctx: Ctx, a: &Bits) -> Bits {
 
 /// The predicate that says of `(b, a)` what `imm` says of `(a, b)`, where the space has one.
 pub const fn mirror(op: X86, imm: u8, sse: bool) -> Option<u8> {
-    match op {
+    match op.plain() {
         X86::PcmpdK | X86::PcmpudK => Some(match imm & 7 {
             1 => 6,
             2 => 5,
@@ -344,6 +528,52 @@ mod tests {
         for &op in ALL {
             assert_eq!(X86::from_name(op.info().name), Some(op));
         }
+    }
+
+    #[test]
+    fn what_raises_says_so_and_has_a_masked_row() {
+        const STEMS: &[&str] = &[
+            "add", "sub", "mul", "div", "sqrt", "min", "max", "cmp", "fmadd", "fmsub", "fnmadd", "fnmsub", "cvt", "round",
+            "rndscale", "range", "reduce", "getexp", "getmant", "scalef", "fixupimm",
+        ];
+        for &op in ALL {
+            let row = op.info();
+            for mnemonic in row.mnemonics.iter().flatten() {
+                let plain = mnemonic.strip_prefix('v').unwrap_or(mnemonic);
+                let floats = plain.ends_with("ps") || plain.ends_with("ss") || plain.starts_with("cvt");
+                let stem = STEMS.iter().any(|stem| plain.starts_with(stem));
+                assert_eq!(row.raises, floats && stem, "{mnemonic}");
+            }
+            if row.raises && row.mnemonics[2].is_some() && op.plain() == op {
+                assert!(op.zeroed().is_some(), "{} has no masked row", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn masked_rows_compute_under_their_masks() {
+        let ctx = Ctx { lanes: 4, imm: 1 };
+        let lanes = |words: [f32; 4]| {
+            let mut bits = ZERO;
+            (0..4).for_each(|lane| bits[lane] = words[lane].to_bits());
+            bits
+        };
+        let mut mask = ZERO;
+        mask[0] = 0b0101;
+        let (a, b, c) = (lanes([1.0, 2.0, 3.0, 4.0]), lanes([5.0, 6.0, 7.0, 8.0]), lanes([0.5, 0.25, 9.0, 10.0]));
+        let run = |op: X86, args: &[Bits]| (op.info().eval)(ctx, args);
+        assert_eq!(run(X86::AddpsZ, &[mask, a, b]), lanes([6.0, 0.0, 10.0, 0.0]));
+        assert_eq!(run(X86::AddpsM, &[mask, c, a, b]), lanes([6.0, 0.25, 10.0, 10.0]));
+        // fmadd213 is op1*op0 + op2 and keeps op0; fmadd231 is op1*op2 + op0.
+        assert_eq!(run(X86::Fmadd213psM, &[mask, a, b, c]), lanes([5.5, 2.0, 30.0, 4.0]));
+        assert_eq!(run(X86::Fmadd231psM, &[mask, c, a, b]), lanes([5.5, 0.25, 30.0, 10.0]));
+        // 1 < 5 and 3 < 7 in the mask's lanes.
+        assert_eq!(run(X86::CmppsKZ, &[mask, a, b])[0], 0b0101);
+        assert_eq!(run(X86::CmppsKZ, &[mask, b, a])[0], 0);
+        let merged = X86::Fmadd213psM.info();
+        assert_eq!((merged.name, merged.tied[2], merged.slots.len()), ("fmadd213ps_m", Some(1), 4));
+        let kept: Vec<MachOp> = merged.forms.iter().map(|form| form.op).collect();
+        assert_eq!(kept, [MachOp::X86(X86::Fmadd132psM)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::rewrites::constant;
 use crate::rewrites::language::{Head, Node, Payload};
 use la_arena::Arena;
 use num_rational::BigRational;
-use rake_ir::lane::{Args, Value, ValueId};
+use rake_ir::lane::{Args, Value, ValueId, needs_benign};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
@@ -112,8 +112,7 @@ impl Exporter<'_> {
                 continue;
             }
             if ready {
-                let value = self.make(index);
-                self.made[index] = Some(value);
+                self.made[index] = Some(self.make(index)?);
                 continue;
             }
             self.open[index] = true;
@@ -131,13 +130,14 @@ impl Exporter<'_> {
         Some(())
     }
 
-    fn make(&mut self, index: usize) -> ValueId {
+    /// Makes a node whose operands are made; `None` where its mask cannot be said.
+    fn make(&mut self, index: usize) -> Option<ValueId> {
         let node = &self.term.nodes[index];
         if let Payload::Input(number) = node.payload {
-            return self.site.source.inputs[number as usize];
+            return Some(self.site.source.inputs[number as usize]);
         }
         let args: Args = node.args.iter().filter_map(|&arg| self.made[at(arg)]).collect();
-        let mask = if node.is_free() { None } else { self.mask(index, node.result().truth()) };
+        let mask = if node.is_free() { None } else { self.mask(index, node.result().truth())? };
         let op = match node.head {
             Head::Op(op) => op,
             // Inputs returned above, and a root is no node of a graph.
@@ -152,7 +152,7 @@ impl Exporter<'_> {
         {
             self.out.exact.push((id, (**exact).clone()));
         }
-        id
+        Some(id)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -166,7 +166,7 @@ impl Exporter<'_> {
         span: Span,
         name: Option<SmolStr>,
     ) -> ValueId {
-        let id = self.arena.alloc(Value { op, imm, args, ty, mask, span, name });
+        let id = self.arena.alloc(Value { op, imm, args, ty, mask, inactive: None, span, name });
         self.out.values.push(id);
         id
     }
@@ -175,26 +175,48 @@ impl Exporter<'_> {
         self.push(op, Imm::None, Args::from_slice(args), ty, None, span, None)
     }
 
-    /// The mask of a node as a value, of the kind that is wanted.
-    fn mask(&mut self, index: usize, want: Ty) -> Option<ValueId> {
+    /// The mask of a node as a value of the kind that is wanted; inside, `None` is every lane of the region.
+    ///
+    /// Conditions over lanes of another width say nothing about these lanes. Without them the mask is wider, which only what
+    /// raises no flag may have; `None` outside for what might raise one.
+    fn mask(&mut self, index: usize, want: Ty) -> Option<Option<ValueId>> {
         let span = self.spans[index];
         let outer = self.site.outer.of(want);
-        let Demand::Any(paths) = self.demands[index].clone() else { return outer };
+        let Demand::Any(paths) = self.demands[index].clone() else { return Some(outer) };
         let mut all: Option<ValueId> = None;
         for path in &paths {
-            let mut conjunction = outer;
-            for length in 1..=path.len() {
-                conjunction = self.conjunction(&path[..length], want, conjunction, span)?.into();
+            let speaks = |literal: &&(usize, bool)| self.speaks(literal.0, want);
+            let heard: Path = path.iter().filter(speaks).copied().collect();
+            if heard.len() < path.len() && self.raises(index) {
+                return None;
             }
-            all = match (all, conjunction) {
-                (Some(left), Some(right)) => Some(self.disjunction(left, right, want, span)),
-                (left, right) => left.or(right),
-            };
+            let mut conjunction = outer;
+            for length in 1..=heard.len() {
+                conjunction = Some(self.conjunction(&heard[..length], want, conjunction, span)?);
+            }
+            // Every lane, by one of the paths.
+            let Some(right) = conjunction.filter(|_| !heard.is_empty()) else { return Some(outer) };
+            all = Some(match all {
+                Some(left) => self.disjunction(left, right, want, span),
+                None => right,
+            });
         }
-        all
+        Some(all)
     }
 
-    /// A path's conjunction, the shorter path's being `before`; `None` where a condition has other lanes.
+    /// Whether a condition is a truth of these lanes.
+    fn speaks(&self, condition: usize, want: Ty) -> bool {
+        let ty = self.made[condition].map(|value| self.arena[value].ty);
+        ty == Some(want) || ty == Some(Ty::Uniform(Elem::Bool))
+    }
+
+    fn raises(&self, index: usize) -> bool {
+        let node = &self.term.nodes[index];
+        let elem = node.args.first().map_or(Elem::Bool, |&arg| self.term.nodes[at(arg)].result().elem());
+        node.as_op().is_some_and(|op| needs_benign(op, elem, node.result().elem()).is_some())
+    }
+
+    /// A path's conjunction, the shorter path's being `before`; `None` where a condition's own mask cannot be said.
     fn conjunction(
         &mut self,
         path: &[(usize, bool)],
@@ -225,7 +247,7 @@ impl Exporter<'_> {
         let ty = self.arena[value].ty;
         if ty == Ty::Uniform(Elem::Bool) && want != ty {
             // A broadcast reads a lane that must be there.
-            let mask = self.mask(condition, want);
+            let mask = self.mask(condition, want)?;
             value = self.push(Op::Splat, Imm::None, Args::from_slice(&[value]), want, mask, span, None);
         } else if ty != want {
             return None;

@@ -16,6 +16,11 @@ fn sanitised(profile: &str, body: &str) -> Vec<String> {
     let mask = Lanes::truths(&[true, false, true, false].repeat(program.profile.lanes(Elem::F32) / 4));
     let args = [lanes(&[4.0, -1.0, 0.25, f32::NAN]), lanes(&[2.0, 0.0, 3.0, f32::INFINITY]), mask];
     assert_eq!(fused::eval(&after, "f", &args), fused::eval(&program, "f", &args));
+    assert_eq!(fused::read(&fused::print(&after)).map(|again| fused::print(&again)), Ok(fused::print(&after)));
+    let (before, now) = (&program.functions[0], &after.functions[0]);
+    for id in before.order() {
+        assert_eq!(before.values[id].mask, now.values[id].mask, "no mask is lost or changed");
+    }
     fused::print(&after).lines().skip(8).map(|line| line.trim().to_owned()).collect()
 }
 
@@ -24,12 +29,12 @@ fn leaves_get_benign_operands() {
     let body = "%3 : f32s = mul %0, %1 if %2\n%4 : f32s = add %3, %0 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
     let expected = [
         "%3 : f32s = const 1.0",
-        "%4 : f32s = select %2, %0, %3",
-        "%5 : f32s = select %2, %1, %3",
-        "%6 : f32s = mul %4, %5",
+        "%4 : f32s = select %2, %0, %3 if %2 else 1.0",
+        "%5 : f32s = select %2, %1, %3 if %2 else 1.0",
+        "%6 : f32s = mul %4, %5 if %2 else 1.0",
         "%7 : f32s = const 0.0",
-        "%8 : f32s = select %2, %0, %7",
-        "%9 : f32s = add %6, %8",
+        "%8 : f32s = select %2, %0, %7 if %2 else 0.0",
+        "%9 : f32s = add %6, %8 if %2 else 1.0",
         "%10 : f32s = select %2, %9, %0",
         "return %10",
         "}",
@@ -46,13 +51,13 @@ fn choices_are_shared_and_safe_operands_need_none() {
                 %9 : f32s = if %2, %8, %0\nreturn %9";
     let expected = [
         "%3 : f32s = const 1.0",
-        "%4 : f32s = select %2, %0, %3",
-        "%5 : f32s = sqrt %4",
-        "%6 : f32s = sqrt %4",
-        "%7 : f32s = mul %5, %6",
-        "%8 : f32s = neg %7",
-        "%9 : mask = lt %8, %5",
-        "%10 : f32s = select %9, %8, %5",
+        "%4 : f32s = select %2, %0, %3 if %2 else 1.0",
+        "%5 : f32s = sqrt %4 if %2 else 1.0",
+        "%6 : f32s = sqrt %4 if %2 else 1.0",
+        "%7 : f32s = mul %5, %6 if %2 else 1.0",
+        "%8 : f32s = neg %7 if %2 else -1.0",
+        "%9 : mask = lt %8, %5 if %2 else true",
+        "%10 : f32s = select %9, %8, %5 if %2 else -1.0",
         "%11 : f32s = select %2, %10, %0",
     ];
     assert_eq!(sanitised("x86-avx2", body)[..9], expected);
@@ -62,17 +67,22 @@ fn choices_are_shared_and_safe_operands_need_none() {
 fn constants_are_replaced_only_where_they_raise() {
     let body = "%3 : f32s = const 3.0\n%4 : f32s = div %0, %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
     let expected =
-        ["%3 : f32s = const 3.0", "%4 : f32s = const 0.0", "%5 : f32s = select %2, %0, %4", "%6 : f32s = div %5, %3"];
+        [
+        "%3 : f32s = const 3.0",
+        "%4 : f32s = const 0.0",
+        "%5 : f32s = select %2, %0, %4 if %2 else 0.0",
+        "%6 : f32s = div %5, %3 if %2 else 0.0",
+    ];
     assert_eq!(sanitised("x86-sse2", body)[..4], expected);
     // 0/0 would be invalid, so the divisor is chosen too.
     let body = "%3 : f32s = const 0.0\n%4 : f32s = div %0, %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
     let expected = [
         "%3 : f32s = const 0.0",
         "%4 : f32s = const 0.0",
-        "%5 : f32s = select %2, %0, %4",
+        "%5 : f32s = select %2, %0, %4 if %2 else 0.0",
         "%6 : f32s = const 1.0",
-        "%7 : f32s = select %2, %3, %6",
-        "%8 : f32s = div %5, %7",
+        "%7 : f32s = select %2, %3, %6 if %2 else 1.0",
+        "%8 : f32s = div %5, %7 if %2 else 0.0",
     ];
     assert_eq!(sanitised("x86-sse2", body)[..6], expected);
 }
@@ -95,9 +105,9 @@ fn a_masked_region_keeps_its_values_and_loses_its_proof() {
     let expected = [
         "region {",
         "%3 : f32s = const 0.0",
-        "%4 : f32s = select %2, %0, %3",
-        "%5 : f32s = select %2, %1, %3",
-        "%6 : f32s = mul_add %4, %5, %4",
+        "%4 : f32s = select %2, %0, %3 if %2 else 0.0",
+        "%5 : f32s = select %2, %1, %3 if %2 else 0.0",
+        "%6 : f32s = mul_add %4, %5, %4 if %2 else 0.0",
         "}",
         "%7 : f32s = select %2, %6, %0",
     ];
@@ -105,14 +115,31 @@ fn a_masked_region_keeps_its_values_and_loses_its_proof() {
 }
 
 #[test]
-fn without_flags_only_the_masks_go() {
+fn without_flags_and_with_masked_instructions_nothing_is_substituted() {
     let body = "%3 : f32s = sqrt %0 if %2\n%4 : f32s = if %2, %3, %0\nreturn %4";
-    assert_eq!(sanitised("wasm-simd128", body)[..2], ["%3 : f32s = sqrt %0", "%4 : f32s = select %2, %3, %0"]);
+    for profile in ["wasm-simd128", "x86-avx512"] {
+        assert_eq!(sanitised(profile, body)[..2], ["%3 : f32s = sqrt %0 if %2", "%4 : f32s = select %2, %3, %0"]);
+    }
 }
 
 #[test]
 fn integers_and_bit_moves_need_nothing() {
     let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = abs %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
-    let expected = ["%3 : f32s = neg %0", "%4 : f32s = abs %3", "%5 : f32s = select %2, %4, %0"];
-    assert_eq!(sanitised("x86-avx512", body)[..3], expected);
+    let expected = ["%3 : f32s = neg %0 if %2", "%4 : f32s = abs %3 if %2", "%5 : f32s = select %2, %4, %0"];
+    assert_eq!(sanitised("x86-avx2", body)[..3], expected);
+}
+
+#[test]
+fn a_choice_between_compared_operands_stays_a_minimum() {
+    let body = "%3 : mask = lt %0, %1 if %2\n%4 : f32s = if %3, %0, %1 if %2\n%5 : f32s = sqrt %4 if %2\n\
+                %6 : f32s = if %2, %5, %0\nreturn %6";
+    let expected = [
+        "%3 : f32s = const 0.0",
+        "%4 : f32s = select %2, %0, %3 if %2 else 0.0",
+        "%5 : f32s = select %2, %1, %3 if %2 else 0.0",
+        "%6 : mask = lt %4, %5 if %2 else false",
+        "%7 : f32s = select %6, %4, %5 if %2 else 0.0",
+        "%8 : f32s = sqrt %7 if %2 else 0.0",
+    ];
+    assert_eq!(sanitised("x86-sse2", body)[..6], expected);
 }

@@ -91,10 +91,60 @@ fn proofs_go_and_exact_constants_follow_their_values() {
 }
 
 #[test]
-fn a_value_under_a_mask_does_not_serve_outside_it() {
-    let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = neg %0\n%5 : f32s = neg %0 if %2\n%6 : f32s = neg %3 if %2\n\
-                %7 : f32s = add %5, %6 if %2\n%8 : f32s = if %2, %7, %4\nreturn %8";
-    let expected =
-        ["%3 : f32s = neg %0 if %2", "%4 : f32s = neg %0", "%5 : f32s = add %3, %0 if %2", "%6 : f32s = if %2, %5, %4"];
+fn a_value_that_raises_nothing_loses_its_mask() {
+    let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = neg %0\n%5 : f32s = add %3, %4 if %2\n%6 : f32s = add %4, %4\n\
+                %7 : f32s = if %2, %5, %6\nreturn %7";
+    // The addition in every lane serves in those of the mask too, but it stands behind the other.
+    let expected = [
+        "%3 : f32s = neg %0",
+        "%4 : f32s = add %3, %3 if %2",
+        "%5 : f32s = add %3, %3",
+        "%6 : f32s = if %2, %4, %5",
+    ];
     assert_eq!(simplified(body)[..4], expected);
+    let body = "%3 : f32s = add %0, %1\n%4 : f32s = add %0, %1 if %2\n%5 : f32s = if %2, %4, %3\nreturn %5";
+    assert_eq!(simplified(body)[..2], ["%3 : f32s = add %0, %1", "%4 : f32s = if %2, %3, %3"]);
+}
+
+#[test]
+fn a_value_under_a_mask_does_not_serve_outside_it() {
+    let body = "%3 : f32s = sqrt %0 if %2\n%4 : f32s = sqrt %0\n%5 : f32s = sqrt %0 if %2\n%6 : f32s = add %5, %3 if %2\n\
+                %7 : f32s = if %2, %6, %4\nreturn %7";
+    let expected = [
+        "%3 : f32s = sqrt %0 if %2",
+        "%4 : f32s = sqrt %0",
+        "%5 : f32s = add %3, %3 if %2",
+        "%6 : f32s = if %2, %5, %4",
+    ];
+    assert_eq!(simplified(body)[..4], expected);
+}
+
+#[test]
+fn choices_by_masks_that_imply_each_other_collapse() {
+    // Where m and n hold, m holds; where m does not, neither do m and n.
+    let masks = "%3 : mask = lt %0, %1\n%4 : mask = and %2, %3\n%5 : mask = not %3\n%6 : mask = and %2, %5\n";
+    let inner = |by: &str, inside: &str, outer: &str| {
+        let body = format!("{masks}%7 : f32s = select {by}, %0, %1\n%8 : f32s = neg %0\n%9 : f32s = select {outer}\nreturn %9");
+        simplified(&body.replace("INNER", inside)).into_iter().rev().nth(2).unwrap()
+    };
+    assert!(inner("%2", "%7", "%4, INNER, %8").ends_with("select %4, %0, %5"));
+    assert!(inner("%4", "%7", "%2, %8, INNER").ends_with("select %2, %3, %1"));
+    assert!(inner("%3", "%7", "%6, INNER, %8").ends_with("select %5, %1, %6"));
+    // Where m holds, m and n may hold or not.
+    assert!(inner("%4", "%7", "%2, INNER, %8").ends_with("select %2, %5, %6"));
+}
+
+#[test]
+fn choices_that_make_facts_stay_and_others_under_their_mask_go() {
+    let body = "%3 : f32s = const 1.0\n%4 : f32s = select %2, %0, %3 if %2 else 1.0\n%5 : f32s = sqrt %4 if %2 else 1.0\n\
+                %6 : f32s = select %2, %5, %1 if %2\n%7 : f32s = select %2, %6, %1\nreturn %7";
+    let expected = [
+        "%3 : f32s = const 1.0",
+        "%4 : f32s = select %2, %0, %3 if %2 else 1.0",
+        "%5 : f32s = sqrt %4 if %2 else 1.0",
+        "%6 : f32s = select %2, %5, %1",
+    ];
+    assert_eq!(simplified(body)[..4], expected);
+    let body = "%3 : f32s = const 1.0\n%4 : f32s = select %2, %0, %3 if %2 else 1.0\n%5 : f32s = select %2, %4, %1\nreturn %5";
+    assert_eq!(simplified(body)[..1], ["%3 : f32s = select %2, %0, %1"]);
 }

@@ -54,7 +54,7 @@ impl Builder {
     fn value(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty) -> ValueId {
         let mask = if op == Op::Const { None } else { self.mask };
         let args = Args::from_slice(args);
-        let id = self.values.alloc(Value { op, imm, args, ty, mask, span: Span::default(), name: None });
+        let id = self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span: Span::default(), name: None });
         self.region.push(id);
         id
     }
@@ -67,6 +67,7 @@ impl Builder {
             imm: Imm::Int(position),
             args: Args::new(),
             ty: self.ty,
+            inactive: None,
             mask: None,
             span: Span::default(),
             name: Some(name.into()),
