@@ -87,7 +87,7 @@ struct Sanitise<'a> {
 
 /// Whether masked operations of a profile need benign operands.
 fn substitutes(profile: Profile) -> bool {
-    profile.info().fp_flags
+    profile.info().fp_flags && profile.info().mask_registers == 0
 }
 
 impl Sanitise<'_> {
@@ -130,7 +130,8 @@ impl Sanitise<'_> {
         let values = &mut self.function.values;
         let (Op::Select, &[by, then, otherwise]) = (values[id].op, &values[id].args[..]) else { return };
         let chosen = |arm: ValueId| {
-            let of_arm = |&&read: &&ValueId| self.choices.get(&(arm, mask)).is_some_and(|made| made.iter().any(|m| m.1 == read));
+            let of_arm =
+                |&&read: &&ValueId| self.choices.get(&(arm, mask)).is_some_and(|made| made.iter().any(|m| m.1 == read));
             values[by].args.iter().find(of_arm).copied().unwrap_or(arm)
         };
         if values[by].mask == Some(mask) && values[by].args.len() == 2 {

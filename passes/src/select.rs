@@ -2,7 +2,8 @@
 //!
 //! Every value that something still reads becomes the sequence that the table has for its operation, element and profile.
 //! Exact shapes that machines have one instruction for are seen first ([`shape`]); what they swallow is not computed.
-//! Uniforms are whole racks with equal lanes, so `splat` and `bitcast` cost nothing. Constants are loads in front of their
+//! Masks mean something where the profile's instructions take them: there every step that may raise an exception takes its
+//! value's mask. Elsewhere `sanitise` saw to inactive lanes. Uniforms are whole racks with equal lanes, so `splat` and `bitcast` cost nothing. Constants are loads in front of their
 //! first reader; `allocate` decides where they really live.
 //!
 //! ```text
@@ -26,7 +27,7 @@ use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::types::{Elem, Ty};
 use rule::{Key, Rule, Target};
-use shape::Shape;
+use shape::{Kept, Shape, Shapes};
 
 /// Selects every function of a program.
 ///
@@ -95,6 +96,7 @@ fn demand(
     target: &dyn Target,
     order: &[(ValueId, Option<u32>)],
 ) -> Vec<Option<Shape>> {
+    let seen = Shapes::new(f, profile, target);
     let mut needed = vec![false; f.values.len()];
     let mut shapes = vec![None; f.values.len()];
     needed[index(f.result)] = true;
@@ -102,12 +104,10 @@ fn demand(
         if !needed[index(id)] {
             continue;
         }
-        let shape = match id == f.result {
-            true => shape::of_result(f, id, profile, target),
-            false => shape::of(f, id, profile, target),
-        };
-        for &arg in &shape.args {
-            needed[index(arg)] = true;
+        let shape = if id == f.result { seen.of_result(id) } else { seen.of(id) };
+        let kept = if let Kept::Of(other) = shape.kept { Some(other) } else { None };
+        for &read in shape.args.iter().chain(&shape.mask).chain(&kept) {
+            needed[index(read)] = true;
         }
         shapes[index(id)] = Some(shape);
     }

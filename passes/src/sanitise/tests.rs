@@ -66,8 +66,7 @@ fn choices_are_shared_and_safe_operands_need_none() {
 #[test]
 fn constants_are_replaced_only_where_they_raise() {
     let body = "%3 : f32s = const 3.0\n%4 : f32s = div %0, %3 if %2\n%5 : f32s = if %2, %4, %0\nreturn %5";
-    let expected =
-        [
+    let expected = [
         "%3 : f32s = const 3.0",
         "%4 : f32s = const 0.0",
         "%5 : f32s = select %2, %0, %4 if %2 else 0.0",

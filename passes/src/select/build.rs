@@ -1,13 +1,13 @@
 //! The function being selected.
 
 use super::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
-use super::shape::Shape;
+use super::shape::{Kept, Shape};
 use super::{constant_bits, index, known};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::ValueId;
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Idioms, Inst, LiteralId, MachOp, Operand, PhysReg};
+use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, LiteralId, MachOp, Operand, PhysReg};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Param, Reg, RegInfo};
@@ -25,6 +25,16 @@ struct Site {
     region: Option<u32>,
     span: Span,
     name: Option<SmolStr>,
+    /// The mask of instructions that may raise an exception, and what the last one leaves outside it.
+    mask: Option<Reg>,
+    kept: Kept<Reg>,
+}
+
+impl Site {
+    /// The place of one step of a sequence.
+    fn step(&self, last: bool) -> Site {
+        Site { kept: if last { self.kept } else { Kept::Any }, ..self.clone() }
+    }
 }
 
 pub(super) struct Builder<'a> {
@@ -76,7 +86,7 @@ impl<'a> Builder<'a> {
     /// Lowers one value.
     pub fn value(&mut self, id: ValueId, shape: &Shape, region: Option<u32>) -> Result<(), Diagnostic> {
         let value = &self.source.values[id];
-        let site = Site { region, span: value.span, name: value.name.clone() };
+        let mut site = Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any };
         if !known(value.ty) {
             let message = format!("`{}` is not available on {} yet", value.ty, self.profile);
             return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));
@@ -94,6 +104,15 @@ impl<'a> Builder<'a> {
                 for &arg in &shape.args {
                     args.push(self.operand(Some(arg), value.span)?);
                 }
+                if let Some(mask) = shape.mask {
+                    site.mask = Some(self.operand(Some(mask), value.span)?);
+                }
+                site.kept = match shape.kept {
+                    Kept::Any => Kept::Any,
+                    Kept::Zero => Kept::Zero,
+                    Kept::Of(other) => Kept::Of(self.operand(Some(other), value.span)?),
+                };
+                let value = &self.source.values[shape.of];
                 let first = value.args.first().map_or(value.ty, |&a| self.source.values[a].ty);
                 let lanes = first.lane_bits().map_or(1, |bits| self.profile.lanes_of_bits(bits));
                 let (op, imm, operands, profile) = (value.op, &value.imm, args.len(), self.profile);
@@ -117,7 +136,7 @@ impl<'a> Builder<'a> {
         let span = self.source.values[result].span;
         let reg = self.operand(Some(result), span)?;
         let ty = self.out.result_ty;
-        let site = Site { region: None, span, name: None };
+        let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any };
         let key = match ty {
             Ty::Rack(_) => None,
             Ty::Mask(_) => Some(Key::LeaveMask),
@@ -171,14 +190,18 @@ impl<'a> Builder<'a> {
             }
             (Rule::Steps(steps), _) => {
                 let count = instance.map_or(0, |i| if let Imm::Int(count) = i.imm { *count as u8 } else { 0 });
-                for step in steps {
-                    let reg = self.step(step, args, &results, count, site)?;
+                for (at, step) in steps.iter().enumerate() {
+                    let site = site.step(at + 1 == steps.len());
+                    let reg = self.step(step, args, &results, count, &site)?;
                     results.push(reg);
                 }
             }
             (Rule::Planned(plan), Some(instance)) => {
-                for step in plan(instance)? {
-                    let reg = self.planned(step, args, &results, site)?;
+                let steps = plan(instance)?;
+                let count = steps.len();
+                for (at, step) in steps.into_iter().enumerate() {
+                    let site = site.step(at + 1 == count);
+                    let reg = self.planned(step, args, &results, &site)?;
                     results.push(reg);
                 }
                 if results.is_empty() {
@@ -205,7 +228,7 @@ impl<'a> Builder<'a> {
             StepImm::Fixed(imm) => Some(imm),
             StepImm::Count => Some(count),
         };
-        Ok(self.emit(step.op, operands, imm, site.region, site))
+        self.under_mask(step.op, operands, imm, site)
     }
 
     fn planned(&mut self, step: PlannedStep, args: &[Reg], done: &[Reg], site: &Site) -> Result<Reg, &'static str> {
@@ -218,7 +241,38 @@ impl<'a> Builder<'a> {
             };
             operands.push(Operand::Reg(reg.ok_or("its plan names a missing operand")?));
         }
-        Ok(self.emit(step.op, operands, step.imm, site.region, site))
+        self.under_mask(step.op, operands, step.imm, site)
+    }
+
+    /// Emits a step under the site's mask if it may raise an exception or what it leaves outside the mask matters.
+    fn under_mask(&mut self, op: MachOp, args: Operands, imm: Option<u8>, site: &Site) -> Result<Reg, &'static str> {
+        let none = "one of its instructions cannot take a mask";
+        let mut masked: Operands = site.mask.map(Operand::Reg).into_iter().collect();
+        let under = match site.kept {
+            _ if site.mask.is_none() => op,
+            Kept::Any if !op.info().raises => op,
+            Kept::Any | Kept::Zero => {
+                masked.extend(args.iter().copied());
+                op.zeroed().ok_or(none)?
+            }
+            Kept::Of(other) if op.tied(self.profile).is_none() => {
+                masked.extend([Operand::Reg(other)].into_iter().chain(args.iter().copied()));
+                op.merged().ok_or(none)?
+            }
+            Kept::Of(other) => {
+                // The form that overwrites the operand whose lanes are kept.
+                let same = Form { op, from: [0, 1, 2, 3], imm: ImmMap::Same };
+                let keeps = |form: &&Form| {
+                    let tied = form.op.tied(self.profile).map(|tied| usize::from(form.from[tied]));
+                    tied.is_some_and(|tied| args[tied] == Operand::Reg(other))
+                };
+                let form = std::iter::once(&same).chain(op.info().forms).find(keeps).ok_or(none)?;
+                masked.extend(form.from[..args.len()].iter().map(|&from| args[usize::from(from)]));
+                form.op.merged().ok_or(none)?
+            }
+        };
+        let args = if under == op { args } else { masked };
+        Ok(self.emit(under, args, imm, site.region, site))
     }
 
     fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {

@@ -1,10 +1,14 @@
-//! Shapes: what a value is, seen together with what it reads.
+//! Shapes: what a value is, seen together with what it reads, and the mask that its instructions take.
+//!
+//! Where instructions take masks, what may raise an exception is computed under its own: zero elsewhere. A choice between
+//! such a value and another is then the same instruction with the other's lanes kept, or nothing at all when it is zero.
 
 use super::rule::{Key, Rule, Target};
-use super::{constant_bits, key_elem};
+use super::{constant_bits, index, key_elem};
 use rake_ir::fused::Function;
-use rake_ir::lane::{Args, ValueId};
-use rake_ir::ops::Op;
+use rake_ir::lane::{Args, ValueId, needs_benign};
+use rake_ir::machine::MachOp;
+use rake_ir::ops::{Op, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 
@@ -14,127 +18,271 @@ pub(super) struct Shape {
     pub key: Key,
     pub elem: Elem,
     pub args: Args,
+    /// The value whose operation it is: the value itself, or an arm that was swallowed.
+    pub of: ValueId,
+    /// Whether its instructions may raise a floating-point exception.
+    raises: bool,
+    /// The mask that those instructions take, where the profile's can.
+    pub mask: Option<ValueId>,
+    /// What the result holds outside the mask.
+    pub kept: Kept<ValueId>,
 }
 
-impl Shape {
-    fn new(key: Key, elem: Elem, args: &[ValueId]) -> Shape {
-        Shape { key, elem, args: args.iter().copied().collect() }
+/// What lanes outside a mask hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kept<T> {
+    /// Whatever is cheapest.
+    Any,
+    /// Zero, or false.
+    Zero,
+    /// What this holds.
+    Of(T),
+}
+
+/// The shapes of one function's values.
+pub(super) struct Shapes<'a> {
+    f: &'a Function,
+    profile: Profile,
+    target: &'a dyn Target,
+    /// How often each value is read, as a mask too.
+    uses: Vec<u32>,
+}
+
+impl<'a> Shapes<'a> {
+    pub fn new(f: &'a Function, profile: Profile, target: &'a dyn Target) -> Shapes<'a> {
+        let mut uses = vec![0; f.values.len()];
+        for (_, value) in f.values.iter() {
+            value.args.iter().chain(&value.mask).for_each(|&read| uses[index(read)] += 1);
+        }
+        uses[index(f.result)] += 1;
+        Shapes { f, profile, target, uses }
+    }
+
+    /// The shape of a value: the widest that the table has a rule for.
+    pub fn of(&self, id: ValueId) -> Shape {
+        let value = &self.f.values[id];
+        let masked = match value.op {
+            _ if self.profile.info().mask_registers == 0 => None,
+            Op::Select | Op::If => self.merged(id),
+            Op::And => self.masked_comparison(id),
+            _ => None,
+        };
+        masked.unwrap_or_else(|| self.plain(id))
+    }
+
+    /// The shape of the function's result: when nothing but the caller reads a uniform, no rack needs to hold it.
+    pub fn of_result(&self, id: ValueId) -> Shape {
+        let value = &self.f.values[id];
+        let left = self.shape(id, Key::Leave(value.op), key_elem(self.f, id), &value.args, id);
+        if value.ty.is_uniform() && self.has(&left) { left } else { self.of(id) }
+    }
+
+    /// A shape of `id` whose exceptions are those of the value `source`.
+    fn shape(&self, id: ValueId, key: Key, elem: Elem, args: &[ValueId], source: ValueId) -> Shape {
+        let from = &self.f.values[source];
+        let operand = from.args.first().map_or(Elem::Bool, |&arg| self.f.values[arg].ty.elem());
+        let raises = needs_benign(from.op, operand, from.ty.elem()).is_some();
+        let mask = from.mask.filter(|_| raises && self.profile.info().mask_registers > 0);
+        Shape { key, elem, args: args.iter().copied().collect(), of: id, raises, mask, kept: Kept::Any }
+    }
+
+    fn has(&self, shape: &Shape) -> bool {
+        !matches!(self.target.rule(shape.key, shape.elem, self.profile), Rule::Unsupported(_))
+    }
+
+    /// The last instruction of a shape's sequence, if that is always the same.
+    fn last(&self, shape: &Shape) -> Option<MachOp> {
+        match self.target.rule(shape.key, shape.elem, self.profile) {
+            Rule::Steps(steps) => steps.last().map(|step| step.op),
+            _ => None,
+        }
+    }
+
+    /// The value itself, already computed.
+    fn same(&self, id: ValueId, as_is: ValueId) -> Shape {
+        self.shape(id, Key::Op(Op::Splat), Elem::Bool, &[as_is], id)
+    }
+
+    fn plain(&self, id: ValueId) -> Shape {
+        let value = &self.f.values[id];
+        let elem = key_elem(self.f, id);
+        let wider = match value.op {
+            Op::Fma | Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::NegMulSub => self.signs(id),
+            Op::Not => self.complement(id),
+            Op::And => self.and_not(id),
+            Op::Select | Op::If => return self.choice(id),
+            Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
+                return self.shape(id, Key::ShiftBy(value.op), elem, &value.args, id);
+            }
+            _ => None,
+        };
+        let plain = || self.shape(id, Key::Op(value.op), elem, &value.args, id);
+        wider.filter(|shape| self.has(shape)).unwrap_or_else(plain)
+    }
+
+    /// A choice one of whose arms is an operation that can take the mask itself: what it leaves out is zero, or the other arm.
+    fn merged(&self, id: ValueId) -> Option<Shape> {
+        let (f, value) = (self.f, &self.f.values[id]);
+        let (mask, then, otherwise) = self.arms(id)?;
+        if value.ty.elem().bits() != 32 {
+            return None;
+        }
+        for (arm, other, holds) in [(then, otherwise, true), (otherwise, then, false)] {
+            let mut shape = self.plain(arm);
+            let Some(last) = self.last(&shape) else { continue };
+            let by = match shape.raises {
+                true => shape.mask.filter(|&by| picks(f, by, mask, holds, value.mask)),
+                false => Some(mask).filter(|_| holds),
+            };
+            let Some(by) = by else { continue };
+            let zero = constant_bits(f, other) == Some(0);
+            if zero && shape.raises && last.info().raises {
+                return Some(self.same(id, arm));
+            }
+            // One that overwrites an operand of its own keeps that.
+            let fits = last.tied(self.profile).is_none() || shape.args.contains(&other);
+            let can = if zero { last.zeroed() } else { last.merged().filter(|_| fits) };
+            if can.is_some() && self.uses[index(arm)] == 1 {
+                shape.mask = Some(by);
+                shape.kept = if zero { Kept::Zero } else { Kept::Of(other) };
+                return Some(shape);
+            }
+        }
+        None
+    }
+
+    /// `m and (a < b)` is one comparison under the mask `m`.
+    fn masked_comparison(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let [a, b] = *f.values[id].args.as_slice() else { return None };
+        for (mask, truth) in [(a, b), (b, a)] {
+            let inner = under(f, Op::Not, truth);
+            let compare = inner.unwrap_or(truth);
+            if f.values[compare].op.info().types != TypeRule::Compare {
+                continue;
+            }
+            let alone = self.uses[index(truth)] == 1 && (inner.is_none() || self.uses[index(compare)] == 1);
+            let mut shape = self.plain(truth);
+            let Some(last) = self.last(&shape).filter(|last| last.zeroed().is_some()) else { continue };
+            match shape.raises {
+                true if shape.mask != Some(mask) || !last.info().raises => continue,
+                true if inner.is_none() => return Some(self.same(id, truth)),
+                _ if !alone => continue,
+                _ => {}
+            }
+            (shape.mask, shape.kept) = (Some(mask), Kept::Zero);
+            return Some(shape);
+        }
+        None
+    }
+
+    /// Negations of factors and addend go into the signs of a multiply-add; a sign bit flip is exact in all of them.
+    fn signs(&self, id: ValueId) -> Option<Shape> {
+        let value = &self.f.values[id];
+        let [mut a, mut b, mut c] = *value.args.as_slice() else { return None };
+        let (mut product, mut addend) = match value.op {
+            Op::MulSub => (false, true),
+            Op::NegMulAdd => (true, false),
+            Op::NegMulSub => (true, true),
+            _ => (false, false),
+        };
+        for (operand, sign) in [(&mut a, 0), (&mut b, 0), (&mut c, 1)] {
+            while let Some(inner) = under(self.f, Op::Neg, *operand) {
+                *operand = inner;
+                *if sign == 0 { &mut product } else { &mut addend } ^= true;
+            }
+        }
+        let op = match (product, addend) {
+            (false, false) => Op::MulAdd,
+            (false, true) => Op::MulSub,
+            (true, false) => Op::NegMulAdd,
+            (true, true) => Op::NegMulSub,
+        };
+        // An explicit `fma` without negations keeps its own row, so that rejections name it.
+        let op = if value.op == Op::Fma && op == Op::MulAdd { Op::Fma } else { op };
+        Some(self.shape(id, Key::Op(op), value.ty.elem(), &[a, b, c], id))
+    }
+
+    fn complement(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let inner = *f.values[id].args.first()?;
+        if let Some(twice) = under(f, Op::Not, inner) {
+            // `not not m`: the truth itself, as `m and m` would be; free by the rule of `splat`.
+            return Some(self.same(id, twice));
+        }
+        let value = &f.values[inner];
+        let elem = key_elem(f, inner);
+        let opposite = match value.op {
+            Op::Eq => Op::Ne,
+            Op::Ne => Op::Eq,
+            Op::Lt => Op::Ge,
+            Op::Le => Op::Gt,
+            Op::Gt => Op::Le,
+            Op::Ge => Op::Lt,
+            _ => return None,
+        };
+        let key = if elem.is_float() { Key::Not(value.op) } else { Key::Op(opposite) };
+        Some(self.shape(id, key, elem, &value.args, inner))
+    }
+
+    fn and_not(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let [a, b] = *f.values[id].args.as_slice() else { return None };
+        let (keep, drop) = match (under(f, Op::Not, a), under(f, Op::Not, b)) {
+            (_, Some(b)) => (a, b),
+            (Some(a), None) => (b, a),
+            (None, None) => return None,
+        };
+        Some(self.shape(id, Key::AndNot, Elem::Bool, &[keep, drop], id))
+    }
+
+    /// A choice's mask without complements, and its arms in the order that belongs to that.
+    fn arms(&self, id: ValueId) -> Option<(ValueId, ValueId, ValueId)> {
+        let [mut mask, mut then, mut otherwise] = *self.f.values[id].args.as_slice() else { return None };
+        while let Some(inner) = under(self.f, Op::Not, mask) {
+            mask = inner;
+            std::mem::swap(&mut then, &mut otherwise);
+        }
+        Some((mask, then, otherwise))
+    }
+
+    fn choice(&self, id: ValueId) -> Shape {
+        let (f, value) = (self.f, &self.f.values[id]);
+        let elem = value.ty.elem();
+        let Some((mask, then, otherwise)) = self.arms(id) else {
+            return self.shape(id, Key::Op(Op::Select), elem, &value.args, id);
+        };
+        let mut shapes = Vec::with_capacity(2);
+        if let Some(key) = extremum(f, mask, then, otherwise, elem) {
+            // With the arms swapped, `a < b ? b : a` is `b > a ? b : a`: always the arms, in order.
+            shapes.push(self.shape(id, key, elem, &[then, otherwise], mask));
+        }
+        if elem != Elem::Bool {
+            if constant_bits(f, otherwise) == Some(0) {
+                shapes.push(self.shape(id, Key::KeepWhere, elem, &[mask, then], id));
+            } else if constant_bits(f, then) == Some(0) {
+                shapes.push(self.shape(id, Key::ClearWhere, elem, &[mask, otherwise], id));
+            }
+        }
+        let plain = || self.shape(id, Key::Op(Op::Select), elem, &[mask, then, otherwise], id);
+        shapes.into_iter().find(|shape| self.has(shape)).unwrap_or_else(plain)
     }
 }
 
-/// The shape of a value: the widest that the table has a rule for.
-pub(super) fn of(f: &Function, id: ValueId, profile: Profile, target: &dyn Target) -> Shape {
-    let value = &f.values[id];
-    let elem = key_elem(f, id);
-    let has = |shape: &Shape| !matches!(target.rule(shape.key, shape.elem, profile), Rule::Unsupported(_));
-    let wider = match value.op {
-        Op::Fma | Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::NegMulSub => signs(f, id),
-        Op::Not => complement(f, id),
-        Op::And => and_not(f, id),
-        Op::Select | Op::If => return choice(f, id, &has),
-        Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
-            return Shape::new(Key::ShiftBy(value.op), elem, &value.args);
-        }
-        _ => None,
+/// Whether the mask `by` holds, in the lanes of `own`, exactly where `mask` is `holds`: it is that truth, or its conjunction
+/// with `own`.
+fn picks(f: &Function, by: ValueId, mask: ValueId, holds: bool, own: Option<ValueId>) -> bool {
+    let is = |truth: ValueId| if holds { truth == mask } else { under(f, Op::Not, truth) == Some(mask) };
+    let both = || match (own, f.values[by].op, &f.values[by].args[..]) {
+        (Some(own), Op::And, &[a, b]) => a == own && is(b) || b == own && is(a),
+        _ => false,
     };
-    wider.filter(has).unwrap_or_else(|| Shape::new(Key::Op(value.op), elem, &value.args))
-}
-
-/// The shape of the function's result: when nothing but the caller reads a uniform, no rack needs to hold it.
-pub(super) fn of_result(f: &Function, id: ValueId, profile: Profile, target: &dyn Target) -> Shape {
-    let value = &f.values[id];
-    let left = Shape::new(Key::Leave(value.op), key_elem(f, id), &value.args);
-    let supported = !matches!(target.rule(left.key, left.elem, profile), Rule::Unsupported(_));
-    if value.ty.is_uniform() && supported { left } else { of(f, id, profile, target) }
+    is(by) || both()
 }
 
 fn under(f: &Function, op: Op, id: ValueId) -> Option<ValueId> {
     let value = &f.values[id];
     if value.op == op { value.args.first().copied() } else { None }
-}
-
-/// Negations of factors and addend go into the signs of a multiply-add; a sign bit flip is exact in all of them.
-fn signs(f: &Function, id: ValueId) -> Option<Shape> {
-    let value = &f.values[id];
-    let [mut a, mut b, mut c] = *value.args.as_slice() else { return None };
-    let (mut product, mut addend) = match value.op {
-        Op::MulSub => (false, true),
-        Op::NegMulAdd => (true, false),
-        Op::NegMulSub => (true, true),
-        _ => (false, false),
-    };
-    for (operand, sign) in [(&mut a, 0), (&mut b, 0), (&mut c, 1)] {
-        while let Some(inner) = under(f, Op::Neg, *operand) {
-            *operand = inner;
-            *if sign == 0 { &mut product } else { &mut addend } ^= true;
-        }
-    }
-    let op = match (product, addend) {
-        (false, false) => Op::MulAdd,
-        (false, true) => Op::MulSub,
-        (true, false) => Op::NegMulAdd,
-        (true, true) => Op::NegMulSub,
-    };
-    // An explicit `fma` without negations keeps its own row, so that rejections name it.
-    let op = if value.op == Op::Fma && op == Op::MulAdd { Op::Fma } else { op };
-    Some(Shape::new(Key::Op(op), value.ty.elem(), &[a, b, c]))
-}
-
-fn complement(f: &Function, id: ValueId) -> Option<Shape> {
-    let inner = *f.values[id].args.first()?;
-    if let Some(twice) = under(f, Op::Not, inner) {
-        // `not not m`: the truth itself, as `m and m` would be; free by the rule of `splat`.
-        return Some(Shape::new(Key::Op(Op::Splat), Elem::Bool, &[twice]));
-    }
-    let value = &f.values[inner];
-    let elem = key_elem(f, inner);
-    let opposite = match value.op {
-        Op::Eq => Op::Ne,
-        Op::Ne => Op::Eq,
-        Op::Lt => Op::Ge,
-        Op::Le => Op::Gt,
-        Op::Gt => Op::Le,
-        Op::Ge => Op::Lt,
-        _ => return None,
-    };
-    let key = if elem.is_float() { Key::Not(value.op) } else { Key::Op(opposite) };
-    Some(Shape::new(key, elem, &value.args))
-}
-
-fn and_not(f: &Function, id: ValueId) -> Option<Shape> {
-    let [a, b] = *f.values[id].args.as_slice() else { return None };
-    let (keep, drop) = match (under(f, Op::Not, a), under(f, Op::Not, b)) {
-        (_, Some(b)) => (a, b),
-        (Some(a), None) => (b, a),
-        (None, None) => return None,
-    };
-    Some(Shape::new(Key::AndNot, Elem::Bool, &[keep, drop]))
-}
-
-fn choice(f: &Function, id: ValueId, has: &dyn Fn(&Shape) -> bool) -> Shape {
-    let value = &f.values[id];
-    let elem = value.ty.elem();
-    let [mut mask, mut then, mut otherwise] = *value.args.as_slice() else {
-        return Shape::new(Key::Op(Op::Select), elem, &value.args);
-    };
-    while let Some(inner) = under(f, Op::Not, mask) {
-        mask = inner;
-        std::mem::swap(&mut then, &mut otherwise);
-    }
-    let mut shapes = Vec::with_capacity(2);
-    if let Some(key) = extremum(f, mask, then, otherwise, elem) {
-        // With the arms swapped, `a < b ? b : a` is `b > a ? b : a`: always the arms, in order.
-        shapes.push(Shape::new(key, elem, &[then, otherwise]));
-    }
-    if elem != Elem::Bool {
-        if constant_bits(f, otherwise) == Some(0) {
-            shapes.push(Shape::new(Key::KeepWhere, elem, &[mask, then]));
-        } else if constant_bits(f, then) == Some(0) {
-            shapes.push(Shape::new(Key::ClearWhere, elem, &[mask, otherwise]));
-        }
-    }
-    let plain = Shape::new(Key::Op(Op::Select), elem, &[mask, then, otherwise]);
-    shapes.into_iter().find(|s| has(s)).unwrap_or(plain)
 }
 
 /// `Smaller` or `Larger` when choosing by `mask` between the operands it compares is the machine's raw extremum: the

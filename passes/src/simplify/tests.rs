@@ -95,12 +95,8 @@ fn a_value_that_raises_nothing_loses_its_mask() {
     let body = "%3 : f32s = neg %0 if %2\n%4 : f32s = neg %0\n%5 : f32s = add %3, %4 if %2\n%6 : f32s = add %4, %4\n\
                 %7 : f32s = if %2, %5, %6\nreturn %7";
     // The addition in every lane serves in those of the mask too, but it stands behind the other.
-    let expected = [
-        "%3 : f32s = neg %0",
-        "%4 : f32s = add %3, %3 if %2",
-        "%5 : f32s = add %3, %3",
-        "%6 : f32s = if %2, %4, %5",
-    ];
+    let expected =
+        ["%3 : f32s = neg %0", "%4 : f32s = add %3, %3 if %2", "%5 : f32s = add %3, %3", "%6 : f32s = if %2, %4, %5"];
     assert_eq!(simplified(body)[..4], expected);
     let body = "%3 : f32s = add %0, %1\n%4 : f32s = add %0, %1 if %2\n%5 : f32s = if %2, %4, %3\nreturn %5";
     assert_eq!(simplified(body)[..2], ["%3 : f32s = add %0, %1", "%4 : f32s = if %2, %3, %3"]);
@@ -124,7 +120,9 @@ fn choices_by_masks_that_imply_each_other_collapse() {
     // Where m and n hold, m holds; where m does not, neither do m and n.
     let masks = "%3 : mask = lt %0, %1\n%4 : mask = and %2, %3\n%5 : mask = not %3\n%6 : mask = and %2, %5\n";
     let inner = |by: &str, inside: &str, outer: &str| {
-        let body = format!("{masks}%7 : f32s = select {by}, %0, %1\n%8 : f32s = neg %0\n%9 : f32s = select {outer}\nreturn %9");
+        let body = format!(
+            "{masks}%7 : f32s = select {by}, %0, %1\n%8 : f32s = neg %0\n%9 : f32s = select {outer}\nreturn %9"
+        );
         simplified(&body.replace("INNER", inside)).into_iter().rev().nth(2).unwrap()
     };
     assert!(inner("%2", "%7", "%4, INNER, %8").ends_with("select %4, %0, %5"));
@@ -145,6 +143,7 @@ fn choices_that_make_facts_stay_and_others_under_their_mask_go() {
         "%6 : f32s = select %2, %5, %1",
     ];
     assert_eq!(simplified(body)[..4], expected);
-    let body = "%3 : f32s = const 1.0\n%4 : f32s = select %2, %0, %3 if %2 else 1.0\n%5 : f32s = select %2, %4, %1\nreturn %5";
+    let body =
+        "%3 : f32s = const 1.0\n%4 : f32s = select %2, %0, %3 if %2 else 1.0\n%5 : f32s = select %2, %4, %1\nreturn %5";
     assert_eq!(simplified(body)[..1], ["%3 : f32s = select %2, %0, %1"]);
 }

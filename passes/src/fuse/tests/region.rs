@@ -54,7 +54,8 @@ impl Builder {
     fn value(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty) -> ValueId {
         let mask = if op == Op::Const { None } else { self.mask };
         let args = Args::from_slice(args);
-        let id = self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span: Span::default(), name: None });
+        let id =
+            self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span: Span::default(), name: None });
         self.region.push(id);
         id
     }
