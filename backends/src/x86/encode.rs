@@ -180,6 +180,9 @@ fn as_gnu_chooses(inst: &mut Instruction) {
         }
         Code::VEX_Vmovd_xmm_rm32 if inst.op0_register().number() >= 16 => inst.set_code(Code::EVEX_Vmovd_xmm_rm32),
         Code::VEX_Vmovd_rm32_xmm if inst.op1_register().number() >= 16 => inst.set_code(Code::EVEX_Vmovd_rm32_xmm),
+        Code::VEX_Vpextrd_rm32_xmm_imm8 if inst.op1_register().number() >= 16 => {
+            inst.set_code(Code::EVEX_Vpextrd_rm32_xmm_imm8);
+        }
         _ => {}
     }
 }

@@ -6,6 +6,7 @@ pub mod elf;
 pub mod encode;
 pub mod layout;
 pub mod select;
+mod shuffle;
 
 pub use layout::Options;
 

@@ -3,6 +3,7 @@
 //! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
 //! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
 
+use super::shuffle;
 use rake_ir::machine::x86::X86;
 use rake_ir::machine::{MachOp, Space};
 use rake_ir::ops::Op;
@@ -18,8 +19,10 @@ impl Target for X86Target {
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule {
         let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
         match (key, elem) {
+            (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
             // Until a row says otherwise, a uniform goes through a rack.
             (Key::Leave(_), _) => NO_SUCH,
+            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::rule(elem.is_int()),
             (_, Elem::F32) => float(key, space),
             (_, Elem::I32 | Elem::U32) => integer(key, elem, space),
             (_, Elem::Bool) => truth(key, space),

@@ -4,7 +4,7 @@ use rake_ir::allocated::{Function, Program};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
 use rake_ir::machine::x86::{ALL, X86};
-use rake_ir::machine::{Class, Inst, LiteralId, MachOp, Operand, PhysReg, View};
+use rake_ir::machine::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg, View};
 use rake_ir::profile::Profile;
 use rake_ir::selected::Param;
 use rake_ir::span::Span;
@@ -86,7 +86,9 @@ fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8
         X86::Cmpps if profile == Profile::X86Sse2 => (round % 8) as u8,
         X86::Cmpps | X86::CmppsK | X86::CmppsKZ => (round % 32) as u8,
         X86::PcmpdK | X86::PcmpudK | X86::PcmpdKZ | X86::PcmpudKZ => (round % 8) as u8,
-        X86::Pshufd => random.next(256) as u8,
+        // These move by bytes, of which only whole lanes are used.
+        X86::Pslldq | X86::Psrldq | X86::Palignr => 4 * (1 + random.next(3) as u8),
+        _ if op.info().kind == Kind::Cross => random.next(256) as u8,
         _ => random.next(64) as u8,
     }
 }
@@ -158,7 +160,7 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
     let rows: Vec<X86> = ALL
         .iter()
         .copied()
-        .filter(|&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut))
+        .filter(|&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd))
         .collect();
     let mut functions = Vec::new();
     for (index, chunk) in rows.chunks(rows.len().div_ceil(names.len() - 1)).enumerate() {
@@ -172,6 +174,10 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
         let name = format!("word{number}");
         let out = inst(X86::MovdOut, Some(PhysReg::g(0)), &[Operand::Reg(PhysReg::v(number))], None);
         let mut insts = vec![inst(X86::MovdIn, Some(PhysReg::v(number)), &[Operand::Reg(PhysReg::g(7))], None), out];
+        if number % 2 == 1 && profile != Profile::X86Sse2 {
+            let args = [Operand::Reg(PhysReg::v(number))];
+            insts[1] = inst(X86::Pextrd, Some(PhysReg::g(0)), &args, Some(number % 4));
+        }
         insts.extend((profile != Profile::X86Sse2).then(|| inst(X86::Vzeroupper, None, &[], None)));
         insts.push(inst(X86::Ret, None, &[], None));
         functions.push(function(&name, &words[..1], Ty::Uniform(Elem::I32), vec![], insts));
@@ -185,7 +191,7 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
     let all = every_row(profile, 1);
     let mut programs: Vec<Program> = ALL
         .iter()
-        .filter(|&&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut))
+        .filter(|&&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd))
         .map(|&op| {
             let mut random = Random(op as u64 + 7);
             let mut insts = samples(&mut random, profile, op, rounds);

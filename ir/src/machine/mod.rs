@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod bits;
+pub mod lanes;
 pub mod text;
 pub mod x86;
 

@@ -5,6 +5,7 @@
 //! Skylake-X and Ice Lake (512-bit figures for two FMA units).
 
 use super::bits::{self, Bits, ZERO};
+use super::lanes;
 use super::{Cost, Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View};
 
 const fn slot(view: View, mem: Mem) -> Slot {
@@ -367,11 +368,48 @@ table! {
     SplatLow = row("splat_low", ["", "vbroadcastss", "vbroadcastss"], Boundary, RACK, &[X], (100, 300), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0]));
     SplatLowd = row("splat_lowd", ["", "vpbroadcastd", "vpbroadcastd"], Boundary, RACK, &[X], (100, 300), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0]));
     Splatps = row("splatps", ["shufps", "", ""], Boundary, RACK, &[R], (100, 100), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0])).destructive();
-    Pshufd = row("pshufd", ["pshufd", "vpshufd", "vpshufd"], Cross, RACK, &[M], (50, 100), |c, a: A| pshufd(c, &a[0])).imm();
     RackToMask = row("rack_to_mask", ["", "", "vpmovd2m"], Boundary, MASK, &[R], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[0], |x, _| x >> 31 == 1));
     MaskToRack = row("mask_to_rack", ["", "", "vpmovm2d"], Boundary, RACK, &[K], (100, 300), |c, a: A| choose(c, &ZERO, &[u32::MAX; 16], |lane| a[0][0] >> lane & 1 == 1));
     Vzeroupper = row("vzeroupper", ["", "vzeroupper", "vzeroupper"], Control, None, &[], (100, 100), |_, _: A| ZERO);
     Ret = row("ret", ["ret", "ret", "ret"], Control, None, &[], (100, 100), |_, _: A| ZERO);
+
+    // Lane moves: within blocks of 128 bits, then across them. A mnemonic's `i`, `d` or `q` is its integer form.
+    Pshufd = row("pshufd", ["pshufd", "vpshufd", "vpshufd"], Cross, RACK, &[M], (50, 100), |c, a: A| lanes::in_block(c, &a[0])).imm();
+    Permilps = row("permilps", ["", "vpermilps", "vpermilps"], Cross, RACK, &[M], (100, 100), |c, a: A| lanes::in_block(c, &a[0])).imm();
+    PermilpsBy = row("permilps_by", ["", "vpermilps", "vpermilps"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::in_block_by(c, &a[0], &a[1]));
+    Shufps = row("shufps", ["shufps", "vshufps", "vshufps"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::shufps(c, &a[0], &a[1])).two_address().imm();
+    Shufpd = row("shufpd", ["shufpd", "vshufpd", "vshufpd"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::shufpd(c, &a[0], &a[1])).two_address().imm();
+    Unpcklps = row("unpcklps", ["unpcklps", "vunpcklps", "vunpcklps"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 1, false)).two_address();
+    Unpckhps = row("unpckhps", ["unpckhps", "vunpckhps", "vunpckhps"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 1, true)).two_address();
+    Unpcklpd = row("unpcklpd", ["", "vunpcklpd", "vunpcklpd"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 2, false));
+    Unpckhpd = row("unpckhpd", ["unpckhpd", "vunpckhpd", "vunpckhpd"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 2, true)).two_address();
+    Punpckldq = row("punpckldq", ["punpckldq", "vpunpckldq", "vpunpckldq"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 1, false)).two_address();
+    Punpckhdq = row("punpckhdq", ["punpckhdq", "vpunpckhdq", "vpunpckhdq"], Cross, RACK, &[R, M], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 1, true)).two_address();
+    Punpcklqdq = row("punpcklqdq", ["punpcklqdq", "vpunpcklqdq", "vpunpcklqdq"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 2, false)).two_address();
+    Punpckhqdq = row("punpckhqdq", ["punpckhqdq", "vpunpckhqdq", "vpunpckhqdq"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 2, true)).two_address();
+    Movlhps = row("movlhps", ["movlhps", "", ""], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::unpack(c, &a[0], &a[1], 2, false)).two_address();
+    Movhlps = row("movhlps", ["movhlps", "", ""], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::movhlps(c, &a[0], &a[1])).two_address();
+    Movss = row("movss", ["movss", "", ""], Cross, RACK, &[R, R], (33, 100), |c, a: A| lanes::low_over(c, &a[0], &a[1], 1)).two_address();
+    Movsd = row("movsd", ["movsd", "", ""], Cross, RACK, &[R, R], (33, 100), |c, a: A| lanes::low_over(c, &a[0], &a[1], 2)).two_address();
+    Pslldq = row("pslldq", ["pslldq", "vpslldq", "vpslldq"], Cross, RACK, &[R], (100, 100), |c, a: A| lanes::pslldq(c, &a[0])).two_address().imm();
+    Psrldq = row("psrldq", ["psrldq", "vpsrldq", "vpsrldq"], Cross, RACK, &[R], (100, 100), |c, a: A| lanes::psrldq(c, &a[0])).two_address().imm();
+    Palignr = row("palignr", ["", "vpalignr", "vpalignr"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::palignr(c, &a[0], &a[1])).imm();
+    Blendps = row("blendps", ["", "vblendps", ""], Cross, RACK, &[R, M], (33, 100), |c, a: A| lanes::blend(c, &a[0], &a[1])).imm();
+    Pblendd = row("pblendd", ["", "vpblendd", ""], Cross, RACK, &[R, M], (33, 100), |c, a: A| lanes::blend(c, &a[0], &a[1])).imm();
+    Perm2f128 = row("perm2f128", ["", "vperm2f128", ""], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::perm2x128(c, &a[0], &a[1])).imm();
+    Perm2i128 = row("perm2i128", ["", "vperm2i128", ""], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::perm2x128(c, &a[0], &a[1])).imm();
+    Permpd = row("permpd", ["", "vpermpd", "vpermpd"], Cross, RACK, &[R], (100, 300), |c, a: A| lanes::pairs(c, &a[0])).imm();
+    Permq = row("permq", ["", "vpermq", "vpermq"], Cross, RACK, &[R], (100, 300), |c, a: A| lanes::pairs(c, &a[0])).imm();
+    Permps = row("permps", ["", "vpermps", "vpermps"], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::permute(c, &a[0], &a[1]));
+    Permd = row("permd", ["", "vpermd", "vpermd"], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::permute(c, &a[0], &a[1]));
+    Alignd = row("alignd", ["", "", "valignd"], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::align(c, &a[0], &a[1])).imm();
+    Shuff32x4 = row("shuff32x4", ["", "", "vshuff32x4"], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::blocks(c, &a[0], &a[1])).imm();
+    Shufi32x4 = row("shufi32x4", ["", "", "vshufi32x4"], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::blocks(c, &a[0], &a[1])).imm();
+    Permt2ps = row("permt2ps", ["", "", "vpermt2ps"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[0], &a[1], &a[2])).destructive().forms(&[form(X86::Permi2ps, [1, 0, 2])]);
+    Permi2ps = row("permi2ps", ["", "", "vpermi2ps"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[1], &a[0], &a[2])).destructive();
+    Permt2d = row("permt2d", ["", "", "vpermt2d"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[0], &a[1], &a[2])).destructive().forms(&[form(X86::Permi2d, [1, 0, 2])]);
+    Permi2d = row("permi2d", ["", "", "vpermi2d"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[1], &a[0], &a[2])).destructive();
+    Pextrd = row("pextrd", ["", "vpextrd", "vpextrd"], Boundary, WORD, &[X], (100, 300), |c, a: A| lanes::one(c, &a[0])).imm();
 
     // Under opmasks: zeroing, then merging.
     @masked {
@@ -481,14 +519,6 @@ fn choose(ctx: Ctx, otherwise: &Bits, then: &Bits, holds: impl Fn(usize) -> bool
 fn low(bits: &Bits, lanes: usize) -> Bits {
     let mut out = ZERO;
     out[..lanes].copy_from_slice(&bits[..lanes]);
-    out
-}
-
-fn pshufd(ctx: Ctx, a: &Bits) -> Bits {
-    let mut out = ZERO;
-    for lane in 0..ctx.lanes {
-        out[lane] = a[lane & !3 | usize::from(ctx.imm >> (2 * (lane & 3)) & 3)];
-    }
     out
 }
 
