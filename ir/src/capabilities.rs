@@ -134,6 +134,17 @@ fn compiled(op: Op) -> bool {
             | ShiftBitsRight
             | ShiftBitsRightSigned
             | Bitcast
+            | Shuffle
+            | ZipLow
+            | ZipHigh
+            | UnzipEven
+            | UnzipOdd
+            | ShiftLeft
+            | ShiftRight
+            | RotateLeft
+            | RotateRight
+            | Extract
+            | Insert
     )
 }
 

@@ -8,7 +8,7 @@ use super::{constant_bits, index, key_elem};
 use rake_ir::fused::Function;
 use rake_ir::lane::{Args, ValueId, needs_benign};
 use rake_ir::machine::MachOp;
-use rake_ir::ops::{Op, TypeRule};
+use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 
@@ -113,6 +113,9 @@ impl<'a> Shapes<'a> {
             Op::Select | Op::If => return self.choice(id),
             Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
                 return self.shape(id, Key::ShiftBy(value.op), elem, &value.args, id);
+            }
+            _ if value.op.info().types == TypeRule::Racks => {
+                return self.shape(id, Key::Op(value.op), elem, &racks(self.f, id), id);
             }
             _ => None,
         };
@@ -278,6 +281,24 @@ fn picks(f: &Function, by: ValueId, mask: ValueId, holds: bool, own: Option<Valu
         _ => false,
     };
     is(by) || both()
+}
+
+/// The operands that a move of lanes reads: one when both are the same value, or when a shuffle names lanes of one alone.
+/// Lanes are numbered modulo the lanes of all operands, so the immediate stays.
+fn racks(f: &Function, id: ValueId) -> Args {
+    let value = &f.values[id];
+    let mut args = value.args.clone();
+    let [a, b] = *args.as_slice() else { return args };
+    let read = |at: usize| match &value.imm {
+        Imm::Lanes(picks) => picks.iter().any(|&pick| usize::from(pick) / picks.len() == at),
+        _ => true,
+    };
+    if a == b || !read(1) {
+        args.truncate(1);
+    } else if !read(0) {
+        args.remove(0);
+    }
+    args
 }
 
 fn under(f: &Function, op: Op, id: ValueId) -> Option<ValueId> {
