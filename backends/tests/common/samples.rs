@@ -160,7 +160,9 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
     let rows: Vec<X86> = ALL
         .iter()
         .copied()
-        .filter(|&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd))
+        .filter(|&op| {
+            MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+        })
         .collect();
     let mut functions = Vec::new();
     for (index, chunk) in rows.chunks(rows.len().div_ceil(names.len() - 1)).enumerate() {
@@ -191,7 +193,9 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
     let all = every_row(profile, 1);
     let mut programs: Vec<Program> = ALL
         .iter()
-        .filter(|&&op| MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd))
+        .filter(|&&op| {
+            MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+        })
         .map(|&op| {
             let mut random = Random(op as u64 + 7);
             let mut insts = samples(&mut random, profile, op, rounds);

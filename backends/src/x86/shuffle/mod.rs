@@ -102,7 +102,8 @@ fn word(instance: &Instance) -> Planned {
         let from = steps.len().checked_sub(1).map_or(PlannedSrc::Arg(0), |last| PlannedSrc::Step(last as u8));
         let (op, imm) = if at == 0 { (X86::MovdOut, None) } else { (X86::Pextrd, Some(at as u8)) };
         steps.push(PlannedStep { op: MachOp::X86(op), args: [from].into_iter().collect(), imm });
-        let loads = |s: &[PlannedStep]| s.len() + s.iter().filter(|s| matches!(s.args[0], PlannedSrc::Lanes(_))).count();
+        let loads =
+            |s: &[PlannedStep]| s.len() + s.iter().filter(|s| matches!(s.args[0], PlannedSrc::Lanes(_))).count();
         if best.as_ref().is_none_or(|b| loads(&steps) < loads(b)) {
             best = Some(steps);
         }

@@ -92,12 +92,7 @@ const fn index(option: usize) -> u32 {
 }
 
 /// A move without choices.
-const fn fixed(
-    ops: [X86; 2],
-    spaces: [bool; 3],
-    operands: usize,
-    pick: fn(usize, usize, usize) -> Pick,
-) -> Move {
+const fn fixed(ops: [X86; 2], spaces: [bool; 3], operands: usize, pick: fn(usize, usize, usize) -> Pick) -> Move {
     Move { ops, spaces, operands, fields: one, field: |_| 0, options: one, pick, control: Control::Fixed }
 }
 
@@ -174,18 +169,39 @@ static MOVES: &[Move] = &[
         pick: |_, l, o| Pick::From(l >> 1 & 1, l & !3 | 2 * o | l & 1),
         control: Control::Immediate(1, same),
     },
-    by([Pslldq, Pslldq], ALL, 1, |_| 3, |o| 4 * (o + 1), |_, l, o| match (l & 3).checked_sub(o + 1) {
-        Some(at) => Pick::From(0, l & !3 | at),
-        None => Pick::Zero,
-    }),
-    by([Psrldq, Psrldq], ALL, 1, |_| 3, |o| 4 * (o + 1), |_, l, o| match (l & 3) + o + 1 {
-        at @ 0..4 => Pick::From(0, l & !3 | at),
-        _ => Pick::Zero,
-    }),
-    by([Palignr, Palignr], WIDE, 2, |_| 3, |o| 4 * (o + 1), |_, l, o| match (l & 3) + o + 1 {
-        at @ 0..4 => Pick::From(1, l & !3 | at),
-        at => Pick::From(0, l & !3 | (at - 4)),
-    }),
+    by(
+        [Pslldq, Pslldq],
+        ALL,
+        1,
+        |_| 3,
+        |o| 4 * (o + 1),
+        |_, l, o| match (l & 3).checked_sub(o + 1) {
+            Some(at) => Pick::From(0, l & !3 | at),
+            None => Pick::Zero,
+        },
+    ),
+    by(
+        [Psrldq, Psrldq],
+        ALL,
+        1,
+        |_| 3,
+        |o| 4 * (o + 1),
+        |_, l, o| match (l & 3) + o + 1 {
+            at @ 0..4 => Pick::From(0, l & !3 | at),
+            _ => Pick::Zero,
+        },
+    ),
+    by(
+        [Palignr, Palignr],
+        WIDE,
+        2,
+        |_| 3,
+        |o| 4 * (o + 1),
+        |_, l, o| match (l & 3) + o + 1 {
+            at @ 0..4 => Pick::From(1, l & !3 | at),
+            at => Pick::From(0, l & !3 | (at - 4)),
+        },
+    ),
     // In its own block each lane from anywhere, by a literal that may stay in memory.
     Move {
         ops: [PermilpsBy, PermilpsBy],
@@ -219,10 +235,17 @@ static MOVES: &[Move] = &[
         pick: |_, l, o| if o < 4 { Pick::From(o / 2, o % 2 * 4 + l % 4) } else { Pick::Zero },
         control: Control::Immediate(4, |o| if o < 4 { o } else { 8 }),
     },
-    by([Alignd, Alignd], EVEX, 2, |n| n - 1, |o| o + 1, |n, l, o| match l + o + 1 {
-        at if at < n => Pick::From(1, at),
-        at => Pick::From(0, at - n),
-    }),
+    by(
+        [Alignd, Alignd],
+        EVEX,
+        2,
+        |n| n - 1,
+        |o| o + 1,
+        |n, l, o| match l + o + 1 {
+            at if at < n => Pick::From(1, at),
+            at => Pick::From(0, at - n),
+        },
+    ),
     Move {
         ops: [Shuff32x4, Shufi32x4],
         spaces: EVEX,

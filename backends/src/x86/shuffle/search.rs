@@ -92,7 +92,8 @@ impl Search {
             let seconds = if by.operands == 2 { self.hands.len() } else { 1 };
             for x in 0..self.hands.len() {
                 for y in 0..seconds {
-                    let held = self.hands[x].holds.symbols() | if by.operands == 2 { self.hands[y].holds.symbols() } else { 0 };
+                    let held = self.hands[x].holds.symbols()
+                        | if by.operands == 2 { self.hands[y].holds.symbols() } else { 0 };
                     if symbols & !held & !bit(ZERO) != 0 {
                         continue;
                     }
@@ -166,7 +167,8 @@ impl Search {
                 for (at, side) in sides[..by.operands].iter().enumerate() {
                     match *side {
                         Side::New => {
-                            costs[at] = if paid { Cost { latency: new.cost.latency, ..Cost::default() } } else { new.cost };
+                            costs[at] =
+                                if paid { Cost { latency: new.cost.latency, ..Cost::default() } } else { new.cost };
                             paid = true;
                             args.push(new.rack.clone());
                         }
@@ -209,7 +211,15 @@ impl Search {
     }
 
     /// The demand with what a field's option asks of the new rack; `None` when it cannot be.
-    fn ask(&self, by: &Move, sides: &[Side], want: &Picture, field: usize, option: usize, demand: &Picture) -> Option<Picture> {
+    fn ask(
+        &self,
+        by: &Move,
+        sides: &[Side],
+        want: &Picture,
+        field: usize,
+        option: usize,
+        demand: &Picture,
+    ) -> Option<Picture> {
         let mut demand = *demand;
         for l in (0..self.n).filter(|&l| (by.field)(l) == field && want.lanes[l] != ANY) {
             match (by.pick)(self.n, l, option) {
@@ -292,7 +302,8 @@ impl Search {
 
     /// Both operands permuted by one literal, so that each lane is in its place in one of them, and blended.
     fn both_permuted(&mut self, want: &Picture) {
-        let Some(permute) = self.moves.iter().find(|m| matches!(m.control, Control::Literal { memory: false, .. })) else {
+        let Some(permute) = self.moves.iter().find(|m| matches!(m.control, Control::Literal { memory: false, .. }))
+        else {
             return;
         };
         let Some(blend) = self.moves.iter().find(|m| (m.fields)(self.n) == self.n && m.operands == 2 && m.is_narrow())
@@ -306,7 +317,8 @@ impl Search {
         let n = self.n;
         let mut options = [0u8; 16];
         for l in 0..n {
-            let find = |symbol: Symbol| self.hands.iter().find_map(|h| h.holds.lanes[..n].iter().position(|&s| s == symbol));
+            let find =
+                |symbol: Symbol| self.hands.iter().find_map(|h| h.holds.lanes[..n].iter().position(|&s| s == symbol));
             options[l] = find(want.lanes[l]).unwrap_or(0) as u8;
         }
         let cost = self.form.cost(permute, &[Cost::default()]);
@@ -450,7 +462,15 @@ fn splits(by: &Move, n: usize, want: &Picture) -> Vec<Split> {
 }
 
 /// The demand with what one field's option asks of one operand; `None` where it picks from the other.
-fn merged(by: &Move, n: usize, want: &Picture, side: usize, field: usize, option: usize, demand: &Picture) -> Option<Picture> {
+fn merged(
+    by: &Move,
+    n: usize,
+    want: &Picture,
+    side: usize,
+    field: usize,
+    option: usize,
+    demand: &Picture,
+) -> Option<Picture> {
     let mut demand = *demand;
     for l in (0..n).filter(|&l| (by.field)(l) == field && want.lanes[l] != ANY) {
         match (by.pick)(n, l, option) {

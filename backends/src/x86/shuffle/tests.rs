@@ -38,9 +38,7 @@ fn execute(steps: &[PlannedStep], profile: Profile, args: &[Bits]) -> Bits {
             .map(|arg| match arg {
                 PlannedSrc::Arg(n) => args[usize::from(*n)],
                 PlannedSrc::Step(n) => done[usize::from(*n)],
-                PlannedSrc::Lanes(words) => {
-                    std::array::from_fn(|l| if l < lanes { words[l % words.len()] } else { 0 })
-                }
+                PlannedSrc::Lanes(words) => std::array::from_fn(|l| if l < lanes { words[l % words.len()] } else { 0 }),
             })
             .collect();
         assert_eq!(operands.len(), step.op.info().slots.len(), "{}", step.op.name());
@@ -176,11 +174,8 @@ fn zips_and_unzips() {
             for elem in [Elem::F32, Elem::U32] {
                 for operands in [1, 2] {
                     // Over the same value twice, selection passes it on once.
-                    let length = if operands == 2 {
-                        check(op, &Imm::None, 2, elem, profile)
-                    } else {
-                        twice(op, elem, profile)
-                    };
+                    let length =
+                        if operands == 2 { check(op, &Imm::None, 2, elem, profile) } else { twice(op, elem, profile) };
                     println!("{profile} {} of {operands} {elem}s: {length:?}", op.name());
                     let most = [1, 3, 2][Space::of(profile).unwrap() as usize];
                     assert!(length.0 + length.1 <= most);
@@ -281,7 +276,9 @@ fn pictures_of_eight_and_sixteen_lanes() {
 
 #[test]
 fn cross_rows_are_what_the_planner_thinks() {
-    assert!(super::moves::moves(Space::Evex).all(|m| m.ops.iter().all(|&op| MachOp::X86(op).is_in(Profile::X86Avx512))));
+    assert!(
+        super::moves::moves(Space::Evex).all(|m| m.ops.iter().all(|&op| MachOp::X86(op).is_in(Profile::X86Avx512)))
+    );
     assert!(super::moves::moves(Space::Vex).all(|m| m.ops.iter().all(|&op| MachOp::X86(op).is_in(Profile::X86Avx2))));
     assert!(super::moves::moves(Space::Sse).all(|m| m.ops.iter().all(|&op| MachOp::X86(op).is_in(Profile::X86Sse2))));
     assert_eq!(execute(&[], Profile::X86Sse2, &[ZERO])[0], 0);
