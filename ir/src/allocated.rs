@@ -4,18 +4,19 @@
 //! into their readers as memory operands where that is best, forms are chosen, and the function ends in `ret`.
 //!
 //! Invariants: operands follow the table, a tied operand is the destination; nothing is read before it is written;
-//! literals hold exactly the bytes that are read (one element for a broadcast, else a whole rack); there is no stack.
+//! literals hold exactly the bytes that are read (one element for a broadcast, a table for an address, else a whole
+//! rack); there is no stack.
 
 use crate::lane::FuseLevel;
 use crate::machine::abi::{Abi, check_places};
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, Inst, Mem, Operand, PhysReg};
+use crate::machine::{Class, Ctx, Inst, LiteralId, Mem, Operand, PhysReg, TABLE_BYTES, View};
 use crate::profile::Profile;
 use crate::selected::check_regions;
 use crate::span::Span;
 use crate::types::Ty;
 use smol_str::SmolStr;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use crate::machine::text::{print_allocated as print, read_allocated as read};
 pub use crate::selected::Param;
@@ -29,7 +30,7 @@ pub struct Function {
     pub span: Span,
     /// Its parameters.
     pub params: Vec<Param>,
-    /// The bytes of its literals: 4 for one element, else a whole rack (aligned to its size); distinct.
+    /// The bytes of its literals: 4 for one element, a whole rack (aligned to its size), or a table; distinct.
     pub literals: Vec<Vec<u8>>,
     /// The instructions in order; the last is `ret`.
     pub insts: Vec<Inst<PhysReg>>,
@@ -78,7 +79,7 @@ pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
     match (class, Abi::of(profile)) {
         (Class::V, Some(_)) => &RACKS[..profile.info().rack_registers as usize],
         (Class::K, Some(abi)) if profile.info().mask_registers > 0 => abi.mask_registers,
-        (Class::G, Some(abi)) => abi.word_args,
+        (Class::G, Some(abi)) => abi.word_registers,
         _ => &[],
     }
 }
@@ -102,7 +103,8 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
 fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
     let rack_bytes = profile.info().rack_bits as usize / 8;
     let mut written: BTreeSet<PhysReg> = f.params.iter().map(|p| p.place).collect();
-    for literal in f.literals.iter().filter(|l| l.len() != 4 && l.len() != rack_bytes) {
+    let mut tables: BTreeMap<PhysReg, LiteralId> = BTreeMap::new();
+    for literal in f.literals.iter().filter(|l| ![4, rack_bytes, TABLE_BYTES].contains(&l.len())) {
         say(format!("a literal of {} bytes", literal.len()));
     }
     for (at, inst) in f.insts.iter().enumerate() {
@@ -124,14 +126,14 @@ fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) 
                 say(text);
             }
         }
+        check_table(inst, &mut tables, &mut say);
         let memory = inst.args.iter().filter(|a| a.literal().is_some()).count();
         if memory > 1 {
             say("more than one operand in memory".into());
         }
         match (inst.dst, row.dst) {
             (Some(r), Some(view)) if r.class == view.class() => {
-                let word_result = r.class == Class::G && r == f.result_place;
-                if !word_result && !registers(profile, r.class).contains(&r.number) {
+                if !registers(profile, r.class).contains(&r.number) {
                     say(format!("{r} is not a register to write on {profile}"));
                 }
                 written.insert(r);
@@ -148,6 +150,24 @@ fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) 
     }
 }
 
+/// An entry is read through a register that holds the address of the table that it names.
+fn check_table(inst: &Inst<PhysReg>, tables: &mut BTreeMap<PhysReg, LiteralId>, say: &mut impl FnMut(String)) {
+    let slots = inst.op.info().slots;
+    let table = slots.iter().position(|slot| slot.mem == Mem::Table).and_then(|at| inst.args.get(at)?.literal());
+    let address = slots.first().filter(|slot| slot.view == View::Address).and_then(|_| inst.args.first()?.reg());
+    if let Some(address) = address
+        && tables.get(&address) != table.as_ref()
+    {
+        say(format!("{address} does not hold the table's address"));
+    }
+    if let Some(dst) = inst.dst {
+        tables.remove(&dst);
+        if let (Some(table), None) = (table, address) {
+            tables.insert(dst, table);
+        }
+    }
+}
+
 fn check_operand(
     f: &Function,
     profile: Profile,
@@ -160,10 +180,12 @@ fn check_operand(
     let rack_bytes = profile.info().rack_bits as usize / 8;
     let bytes = arg.literal().map(|l| f.literals.get(l.0 as usize).map_or(0, Vec::len));
     match arg {
-        Operand::Reg(_) if matches!(row.mem, Mem::Rack | Mem::Element) => Err("needs a literal".into()),
+        Operand::Reg(_) if matches!(row.mem, Mem::Rack | Mem::Element | Mem::Table) => Err("needs a literal".into()),
         Operand::Reg(r) if r.class != row.view.class() => Err(format!("{r} is of another class")),
         Operand::Reg(r) if !written.contains(&r) => Err(format!("{r} is read before it is written")),
         Operand::Reg(_) => Ok(()),
+        Operand::Literal(_) if row.mem == Mem::Table && bytes == Some(TABLE_BYTES) => Ok(()),
+        Operand::Literal(_) if row.mem == Mem::Table => Err("the literal is not a table".into()),
         Operand::Literal(_) if bytes != Some(rack_bytes) => Err("the literal is not a whole rack".into()),
         Operand::Literal(_) if inst.op.takes_rack_literal(slot, profile) => Ok(()),
         Operand::Broadcast(_) if bytes != Some(4) => Err("the literal is not one element".into()),
@@ -184,9 +206,13 @@ pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits
     for inst in &function.insts {
         let row = inst.op.info();
         let mut operands = [ZERO; 4];
-        for (operand, arg) in operands.iter_mut().zip(&inst.args) {
-            *operand = match *arg {
+        for (at, arg) in inst.args.iter().enumerate() {
+            let picked = at.checked_sub(1).map_or(ZERO, |before| operands[before]);
+            *operands.get_mut(at)? = match *arg {
                 Operand::Reg(r) => *files[r.class as usize].get(usize::from(r.number))?,
+                Operand::Literal(l) if row.slots.get(at).is_some_and(|slot| slot.mem == Mem::Table) => {
+                    bits::entry(function.literals.get(l.0 as usize)?, &picked)
+                }
                 Operand::Literal(l) | Operand::Broadcast(l) => {
                     bits::repeat(function.literals.get(l.0 as usize)?, lanes)
                 }

@@ -4,13 +4,13 @@
 //! classes `v`, `k`, `g`, literals as bytes, and the places where the calling convention puts parameters and result.
 //!
 //! Invariants: each register is defined once, by a parameter or an instruction, before it is read; classes follow the
-//! table; only constant loads read literals (allocation folds them into their readers); tied operands are not yet
+//! table; only constant loads, and readers of tables, name literals (allocation folds the loads into their readers); tied operands are not yet
 //! anyone's concern; between a region's first and last instruction stand only its own and constant loads.
 
 use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, Inst, Kind, Operand, PhysReg};
+use crate::machine::{Class, Ctx, Inst, Kind, Mem, Operand, PhysReg, TABLE_BYTES};
 use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
@@ -57,7 +57,7 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Every register.
     pub regs: Vec<RegInfo>,
-    /// Literals as one period of their bytes: 4, 8, 16, 32 or 64, no longer than a rack; distinct.
+    /// Literals as one period of their bytes: 4, 8, 16, 32 or 64, no longer than a rack; or a whole table; distinct.
     pub literals: Vec<Vec<u8>>,
     /// The instructions in order.
     pub insts: Vec<Inst<Reg>>,
@@ -122,7 +122,8 @@ fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
         }
     }
     for literal in &f.literals {
-        if !matches!(literal.len(), 4 | 8 | 16 | 32 | 64) || literal.len() > rack_bytes {
+        let period = matches!(literal.len(), 4 | 8 | 16 | 32 | 64) && literal.len() <= rack_bytes;
+        if !period && literal.len() != TABLE_BYTES {
             say(format!("a literal of {} bytes", literal.len()));
         }
     }
@@ -146,7 +147,9 @@ fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
                     _ => say(format!("%{} is read before it is defined", r.0)),
                 },
                 Operand::Literal(l) | Operand::Broadcast(l) => {
-                    if row.kind != Kind::Const || f.literals.get(l.0 as usize).is_none() {
+                    let table = slot.mem == Mem::Table;
+                    let fits = f.literals.get(l.0 as usize).is_some_and(|bytes| (bytes.len() == TABLE_BYTES) == table);
+                    if row.kind != Kind::Const && !table || !fits {
                         say("reads a literal that it cannot".into());
                     }
                 }
@@ -203,9 +206,13 @@ pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits
     for inst in &function.insts {
         let row = inst.op.info();
         let mut operands = [ZERO; 4];
-        for (operand, arg) in operands.iter_mut().zip(&inst.args) {
-            *operand = match *arg {
+        for (at, arg) in inst.args.iter().enumerate() {
+            let picked = at.checked_sub(1).map_or(ZERO, |before| operands[before]);
+            *operands.get_mut(at)? = match *arg {
                 Operand::Reg(r) => (*values.get(r.0 as usize)?)?,
+                Operand::Literal(l) if row.slots.get(at).is_some_and(|slot| slot.mem == Mem::Table) => {
+                    bits::entry(function.literals.get(l.0 as usize)?, &picked)
+                }
                 Operand::Literal(l) | Operand::Broadcast(l) => {
                     bits::repeat(function.literals.get(l.0 as usize)?, lanes)
                 }

@@ -20,10 +20,10 @@ pub(crate) struct Body<'a> {
     pub source: Vec<u32>,
 }
 
-/// What one instruction of an order needs, per class `V` and `K`.
+/// What one instruction of an order needs, per register file.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Need {
-    pub registers: [u32; 2],
+    pub registers: [u32; FILES],
 }
 
 impl<'a> Body<'a> {
@@ -83,7 +83,7 @@ impl<'a> Body<'a> {
         let there = form.from[..arity].iter().position(|&from| usize::from(from) == slot);
         there.is_some_and(|at| {
             let mem = form.op.info().slots[at].mem;
-            matches!(mem, Mem::Any | Mem::AnyEvex)
+            matches!(mem, Mem::Any | Mem::AnyEvex | Mem::Whole)
                 && (form.op.takes_rack_literal(at, self.profile) || form.op.takes_broadcast(at, self.profile))
         })
     }
@@ -119,12 +119,10 @@ impl<'a> Body<'a> {
     /// What each place of an order needs.
     pub fn needs(&self, order: &[u32]) -> Vec<Need> {
         let last = self.last_uses(order);
-        let mut live = [0u32; 2];
+        let mut live = [0u32; FILES];
         let read = self.read_params(order);
         for (param, _) in self.f.params.iter().zip(&read).filter(|(_, read)| **read) {
-            if let Some(class) = file(param.place.class) {
-                live[class] += 1;
-            }
+            live[file(param.place.class)] += 1;
         }
         let mut needs = Vec::with_capacity(order.len());
         for (place, &at) in order.iter().enumerate() {
@@ -146,24 +144,20 @@ impl<'a> Body<'a> {
         read
     }
 
-    fn need(&self, at: u32, place: u32, last: &[u32], live: &mut [u32; 2]) -> Need {
+    fn need(&self, at: u32, place: u32, last: &[u32], live: &mut [u32; FILES]) -> Need {
         let inst = self.inst(at);
         let mut need = Need { registers: *live };
         for reg in self.held_constants(at) {
-            if let Some(class) = file(self.f.class(reg)) {
-                need.registers[class] += 1;
-            }
+            need.registers[file(self.f.class(reg))] += 1;
         }
         let mut seen: SmallVec<[Reg; 3]> = SmallVec::new();
         for reg in inst.args.iter().filter_map(|a| a.reg()) {
             if self.constant(reg).is_none() && last[reg.0 as usize] == place && !seen.contains(&reg) {
                 seen.push(reg);
-                if let Some(class) = file(self.f.class(reg)) {
-                    live[class] -= 1;
-                }
+                live[file(self.f.class(reg))] -= 1;
             }
         }
-        if let Some(class) = inst.dst.and_then(|dst| file(self.f.class(dst))) {
+        if let Some(class) = inst.dst.map(|dst| file(self.f.class(dst))) {
             let dies = |reg: Reg| match self.constant(reg) {
                 Some(_) => true,
                 None => last[reg.0 as usize] == place,
@@ -195,13 +189,12 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The register files that run out: racks and masks.
-pub(crate) fn file(class: Class) -> Option<usize> {
-    match class {
-        Class::V => Some(0),
-        Class::K => Some(1),
-        Class::G => None,
-    }
+/// The number of register files.
+pub(crate) const FILES: usize = Class::ALL.len();
+
+/// The place of a register file in arrays over them.
+pub(crate) fn file(class: Class) -> usize {
+    class as usize
 }
 
 /// The instruction as it is, then its other forms on this profile.
@@ -213,26 +206,25 @@ pub(crate) fn forms(inst: &Inst<Reg>, profile: Profile) -> impl Iterator<Item = 
 }
 
 /// The largest need of each file.
-pub(crate) fn peak(needs: &[Need]) -> [u32; 2] {
-    needs.iter().fold([0; 2], |peak, need| [0, 1].map(|c| peak[c].max(need.registers[c])))
+pub(crate) fn peak(needs: &[Need]) -> [u32; FILES] {
+    needs.iter().fold([0; FILES], |peak, need| std::array::from_fn(|c| peak[c].max(need.registers[c])))
 }
 
 /// The registers of each file.
-pub(crate) fn available(profile: Profile) -> [u32; 2] {
-    [Class::V, Class::K].map(|class| rake_ir::allocated::registers(profile, class).len() as u32)
+pub(crate) fn available(profile: Profile) -> [u32; FILES] {
+    Class::ALL.map(|class| rake_ir::allocated::registers(profile, class).len() as u32)
 }
 
 /// How far an order is from fitting, to compare orders: registers lacking, then registers needed.
-pub(crate) fn excess(peak: [u32; 2], profile: Profile) -> (u32, [u32; 2]) {
+pub(crate) fn excess(peak: [u32; FILES], profile: Profile) -> (u32, [u32; FILES]) {
     let available = available(profile);
-    let lacking = (0..2).map(|c| peak[c].saturating_sub(available[c])).sum();
+    let lacking = (0..FILES).map(|c| peak[c].saturating_sub(available[c])).sum();
     (lacking, peak)
 }
 
 /// Whether an order's needs are met.
-pub(crate) fn fits(peak: [u32; 2], profile: Profile) -> bool {
-    let available = available(profile);
-    peak[0] <= available[0] && peak[1] <= available[1]
+pub(crate) fn fits(peak: [u32; FILES], profile: Profile) -> bool {
+    peak.iter().zip(available(profile)).all(|(&need, there)| need <= there)
 }
 
 /// Whether an operand is a register.

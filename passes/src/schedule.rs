@@ -15,7 +15,7 @@
 pub(crate) mod orders;
 
 use crate::allocate::{self, Price};
-use crate::pressure::{Body, excess, fits, peak};
+use crate::pressure::{Body, FILES, excess, fits, peak};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Program};
 
@@ -48,7 +48,7 @@ pub fn function(f: &Function, profile: Profile) -> Function {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Registers lacking and needed; zero for what fits.
-    excess: (u32, [u32; 2]),
+    excess: (u32, [u32; FILES]),
     /// What is paid in the allocated code; `None` for what does not fit.
     price: Option<Price>,
 }

@@ -9,7 +9,7 @@ use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 use rake_ir::allocated::Function;
 use rake_ir::diag::{self, Diagnostic};
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{Class, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, View};
+use rake_ir::machine::{Class, ENTRY_BYTES, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, View};
 
 /// A displacement that a relocation fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
     for inst in &function.insts {
         let one = instruction(inst, space, |_| at as u64).ok_or_else(|| unsupported(function, inst))?;
         let len = encoder.encode(&one, at as u64).map_err(|e| fault(function, &e))?;
-        if let Some(literal) = inst.args.iter().find_map(|a| a.literal()) {
+        if let Some(literal) = inst.args.iter().find_map(|a| a.literal()).filter(|_| one.is_ip_rel_memory_operand()) {
             let displacement = encoder.get_constant_offsets().displacement_offset();
             let to_end = (len - displacement) as u8;
             out.fixups.push(Fixup { at: (at + displacement) as u32, to_end, literal: literal.0 });
@@ -117,12 +117,27 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
         self.next += 1;
     }
 
+    /// The address of a table, then the number of an entry of it.
+    fn address(&mut self, register: Register) {
+        if self.inner.memory_base() == Register::None {
+            self.inner.set_op_kind(self.next, OpKind::Memory);
+            self.inner.set_memory_base(register);
+            self.next += 1;
+        } else {
+            self.inner.set_memory_index(register);
+            self.inner.set_memory_index_scale(ENTRY_BYTES as u32);
+        }
+    }
+
     fn operand(&mut self, arg: Operand<PhysReg>, slot: &Slot, space: Space) -> Option<()> {
         match arg {
             Operand::Reg(r) if slot.opmask => {
                 self.inner.set_op_mask(register(r, View::Mask, space)?);
             }
+            Operand::Reg(r) if slot.view == View::Address => self.address(register(r, slot.view, space)?),
             Operand::Reg(r) => self.register(register(r, slot.view, space)?),
+            // The address before it, and the number of the entry, are the operand.
+            Operand::Literal(_) if slot.mem == Mem::Table && self.inner.memory_base() != Register::None => {}
             Operand::Literal(literal) | Operand::Broadcast(literal) => {
                 self.inner.set_op_kind(self.next, OpKind::Memory);
                 self.inner.set_memory_base(Register::RIP);
@@ -162,9 +177,11 @@ fn register(r: PhysReg, view: View, space: Space) -> Option<Register> {
         (View::Rack, Space::Vex) => (Register::YMM0, 16),
         (View::Rack, Space::Evex) => (Register::ZMM0, 32),
         (View::Low, Space::Evex) => (Register::XMM0, 32),
-        (View::Rack | View::Low, _) => (Register::XMM0, 16),
+        (View::Half, Space::Evex) => (Register::YMM0, 32),
+        (View::Rack | View::Low | View::Half, _) => (Register::XMM0, 16),
         (View::Mask, _) => (Register::K0, 8),
         (View::Word, _) => (Register::EAX, 16),
+        (View::Address, _) => (Register::RAX, 16),
     };
     (r.class == view.class() && number < count && r != PhysReg { class: Class::K, number: 0 }).then(|| first + number)
 }

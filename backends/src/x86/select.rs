@@ -20,9 +20,9 @@ impl Target for X86Target {
         let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
         match (key, elem) {
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
-            // Until a row says otherwise, a uniform goes through a rack.
-            (Key::Leave(_), _) => NO_SUCH,
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::rule(elem.is_int()),
+            (Key::Leave(op), _) => leave(op, elem, space),
+            (Key::Op(op), Elem::I16 | Elem::U8) => narrow(op, space),
             (_, Elem::F32) => float(key, space),
             (_, Elem::I32 | Elem::U32) => integer(key, elem, space),
             (_, Elem::Bool) => truth(key, space),
@@ -40,12 +40,40 @@ const S2: Src = Src::Step(2);
 const S3: Src = Src::Step(3);
 const S4: Src = Src::Step(4);
 const S5: Src = Src::Step(5);
+const S6: Src = Src::Step(6);
+const S7: Src = Src::Step(7);
+const S8: Src = Src::Step(8);
+const S9: Src = Src::Step(9);
+const S10: Src = Src::Step(10);
+const S11: Src = Src::Step(11);
+const S12: Src = Src::Step(12);
+const S13: Src = Src::Step(13);
+const S14: Src = Src::Step(14);
+const S15: Src = Src::Step(15);
+const S16: Src = Src::Step(16);
 const ZERO: Src = Src::Lanes(&[0]);
 const ONES: Src = Src::Lanes(&[u32::MAX]);
 const ONE: Src = Src::Lanes(&[1]);
 const SIGN: Src = Src::Lanes(&[0x8000_0000]);
 const MAGNITUDE: Src = Src::Lanes(&[0x7fff_ffff]);
 const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
+/// The low 16 bits of a lane.
+const LOW_HALF: Src = Src::Lanes(&[0xffff]);
+/// As `f32`s: 2^23, 2^39, both together, 2^31, and the greatest number below that.
+const TWO_23: Src = Src::Lanes(&[0x4b00_0000]);
+const TWO_39: Src = Src::Lanes(&[0x5300_0000]);
+const BIAS: Src = Src::Lanes(&[0x5300_0080]);
+const TWO_31: Src = Src::Lanes(&[0x4f00_0000]);
+const BELOW_TWO_31: Src = Src::Lanes(&[0x4eff_ffff]);
+/// The greatest `i32`.
+const GREATEST: Src = Src::Lanes(&[0x7fff_ffff]);
+/// The bits of a mask of eight and of sixteen lanes that all hold.
+const ALL_8: Src = Src::Lanes(&[0xff]);
+const ALL_16: Src = Src::Lanes(&[0xffff]);
+/// A shift count modulo 32 in every lane.
+const COUNTS: Src = Src::Lanes(&[31]);
+/// 64-bit lanes: the even ones, then the odd ones.
+const EVEN_THEN_ODD: Src = Src::Lanes(&[0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0, 7, 0]);
 /// The low halves of 64-bit lanes.
 const EVEN: Src = Src::Lanes(&[u32::MAX, 0]);
 /// A shift count modulo 32 in the low 64 bits.
@@ -117,7 +145,43 @@ fn float_op(op: Op, space: Space) -> Rule {
         (Op::Min, _) => seq![Minps(A, B), Minps(B, A), Orps(S0, S1)],
         // Joining by `and` keeps +0 over -0, and then every NaN is put in by a comparison.
         (Op::Max, Sse | Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
-        (Op::Max, Evex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), CmppsK(A, B) #3, Blendmps(S3, S2, NAN)],
+        // `vrangeps` orders the zeros itself, but prefers a number to a NaN.
+        (Op::Max, Evex) => seq![Rangeps(A, B) #5, CmppsK(A, B) #3, Blendmps(S1, S0, NAN)],
+        // The inexact flag is raised where the value changes, as by the sequences of other profiles.
+        (Op::Nearest, Vex | Evex) => seq![Roundps(A) #0],
+        (Op::Floor, Vex | Evex) => seq![Roundps(A) #1],
+        (Op::Ceil, Vex | Evex) => seq![Roundps(A) #2],
+        (Op::Trunc, Vex | Evex) => seq![Roundps(A) #3],
+        // Out of range and NaN come as 0x80000000; its complement is right from 2^31 up, and a NaN is made 0.
+        (Op::ToI32, Sse | Vex) => {
+            seq![Cvtps2dq(A), Cmpps(A, TWO_31) #5, Pxor(S0, S1), Cmpps(A, A) #7, Pand(S2, S3)]
+        }
+        (Op::ToI32, Evex) => {
+            seq![CmppsK(A, A) #7, Cvtps2dqZ(S0, A), CmppsK(A, TWO_31) #13, Blendmd(S2, S1, GREATEST)]
+        }
+        // The maximum with its second operand 0 takes NaNs and negative numbers away. Then the part up to 2147483520 and
+        // the rest, an exact difference below 2^32, are converted apart; from there on the rest is 0x80000000.
+        (Op::ToU32, Sse) => seq![
+            Maxps(A, ZERO),
+            Minps(S0, BELOW_TWO_31),
+            Subps(S0, S1),
+            Cvtps2dq(S1),
+            Cvtps2dq(S2),
+            Paddd(S3, S4),
+            Psrad(S4) #31,
+            Por(S5, S6),
+        ],
+        (Op::ToU32, Vex) => seq![
+            Maxps(A, ZERO),
+            Minps(S0, BELOW_TWO_31),
+            Subps(S0, S1),
+            Cvtps2dq(S1),
+            Cvtps2dq(S2),
+            Paddd(S3, S4),
+            Blendvps(S5, ONES, S4),
+        ],
+        (Op::ToU32, Evex) => seq![Maxps(A, ZERO), Cvtps2udq(S0)],
+        (Op::Compress | Op::Expand, _) => by_mask(op, space),
         (Op::Eq, Sse | Vex) => seq![Cmpps(A, B) #0],
         (Op::Lt, Sse | Vex) => seq![Cmpps(A, B) #1],
         (Op::Le, Sse | Vex) => seq![Cmpps(A, B) #2],
@@ -159,13 +223,32 @@ fn integer(key: Key, elem: Elem, space: Space) -> Rule {
         }
         (Key::Op(Op::Neg), _) if !signed => NO_SUCH,
         (Key::Op(Op::Abs), _) if !signed => NO_SUCH,
+        (Key::Op(Op::ToF32), _) if signed => seq![Cvtdq2ps(A)],
+        // The low and the high half of the bits, put into the low bits of 2^23 and 2^39, are 2^23 + low and
+        // 2^39 + 2^16 high. Taking 2^39 + 2^23 from the second is exact, so that only the sum rounds.
+        (Key::Op(Op::ToF32), Sse) => seq![
+            Pand(A, LOW_HALF),
+            Por(S0, TWO_23),
+            Psrld(A) #16,
+            Por(S2, TWO_39),
+            Subps(S3, BIAS),
+            Addps(S4, S1),
+        ],
+        (Key::Op(Op::ToF32), Vex) => {
+            seq![Pblendw(A, TWO_23) #0xaa, Psrld(A) #16, Pblendw(S1, TWO_39) #0xaa, Subps(S2, BIAS), Addps(S3, S0)]
+        }
+        (Key::Op(Op::ToF32), Evex) => seq![Cvtudq2ps(A)],
         (Key::Op(op), _) => integer_op(op, space),
         (Key::KeepWhere, Sse | Vex) => seq![Pand(A, B)],
         (Key::ClearWhere, Sse | Vex) => seq![Pandn(A, B)],
         (Key::KeepWhere, Evex) => seq![Keepps(A, B)],
-        (Key::ShiftBy(Op::ShiftBitsLeft), _) => seq![Pand(B, COUNT), PslldBy(A, S0)],
-        (Key::ShiftBy(Op::ShiftBitsRight), _) => seq![Pand(B, COUNT), PsrldBy(A, S0)],
-        (Key::ShiftBy(Op::ShiftBitsRightSigned), _) => seq![Pand(B, COUNT), PsradBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsLeft), Sse) => seq![Pand(B, COUNT), PslldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRight), Sse) => seq![Pand(B, COUNT), PsrldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRightSigned), Sse) => seq![Pand(B, COUNT), PsradBy(A, S0)],
+        // A uniform stands in every lane; shifts by lanes are cheaper than those by a register's low bits.
+        (Key::ShiftBy(Op::ShiftBitsLeft), _) => seq![Pand(B, COUNTS), Psllvd(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRight), _) => seq![Pand(B, COUNTS), Psrlvd(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRightSigned), _) => seq![Pand(B, COUNTS), Psravd(A, S0)],
         (Key::EnterUniform, Sse) => seq![MovdIn(A), Splatps(S0)],
         (Key::EnterUniform, Vex) => seq![MovdIn(A), SplatLowd(S0)],
         (Key::EnterUniform, Evex) => seq![SplatWord(A)],
@@ -236,6 +319,9 @@ fn integer_op(op: Op, space: Space) -> Rule {
         (Op::Select | Op::If, Sse) => seq![Pand(A, B), Pandn(A, C), Por(S0, S1)],
         (Op::Select | Op::If, Vex) => seq![Blendvps(C, B, A)],
         (Op::Select | Op::If, Evex) => seq![Blendmd(A, C, B)],
+        // The one sum that is too great, of four times -32768, wraps as it should.
+        (Op::Dot, _) => seq![Pmaddwd(A, B)],
+        (Op::Compress | Op::Expand, _) => by_mask(op, space),
         _ => LATER,
     }
 }
@@ -262,10 +348,103 @@ fn truth(key: Key, space: Space) -> Rule {
         // Only the lowest bit of a `bool` argument counts; moved to the top it fills the lane.
         (Key::EnterUniform, Sse) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, Splatps(S2)],
         (Key::EnterUniform, Vex) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, SplatLowd(S2)],
-        (Key::EnterUniform, Evex) => seq![SplatWord(A), Pslld(S0) #31, RackToMask(S1)],
+        (Key::EnterUniform, Evex) => seq![SplatWord(A), PtestmdK(S0, ONE)],
         (Key::LeaveUniform, Sse | Vex) => seq![Psrld(A) #31, MovdOut(S0)],
         (Key::LeaveUniform, Evex) => seq![Keepps(A, ONE), MovdOut(S0)],
+        (Key::Op(Op::Bitmask), Sse) => seq![Movmskps(A), MovdIn(S0), Pshufd(S1) #0],
+        (Key::Op(Op::Bitmask), Vex) => seq![Movmskps(A), MovdIn(S0), SplatLowd(S1)],
+        (Key::Op(Op::Bitmask), Evex) => seq![SplatMask(A)],
+        // Saturated to bytes, each lane holds the whole mask.
+        (Key::Op(Op::All), Sse) => seq![Packssdw(A, A), Packsswb(S0, S0), Pcmpeqd(S1, ONES)],
+        (Key::Op(Op::All), Vex) => seq![Movmskps(A), MovdIn(S0), SplatLowd(S1), Pcmpeqd(S2, ALL_8)],
+        (Key::Op(Op::All), Evex) => seq![SplatMask(A), PcmpdK(S0, ALL_16) #0],
+        (Key::Op(Op::Any), Sse) => seq![Pshufd(A) #0x4e, Por(S0, A), Pshufd(S1) #0xb1, Por(S2, S1)],
+        (Key::Op(Op::Any), Vex) => seq![Movmskps(A), MovdIn(S0), SplatLowd(S1), Pcmpgtd(S2, ZERO)],
+        (Key::Op(Op::Any), Evex) => seq![SplatMask(A), PtestmdK(S0, S0)],
         (Key::Op(_), _) => LATER,
         _ => NO_SUCH,
+    }
+}
+
+/// Lanes moved by a mask.
+fn by_mask(op: Op, space: Space) -> Rule {
+    match (op, space) {
+        // With the others zeroed, each lane from 2 down that is left out takes what stands above it, and so on up; its
+        // own zero goes to the top.
+        (Op::Compress, Sse) => seq![
+            Andps(A, B),
+            Pshufd(A) #0xaa,
+            Pshufd(S0) #0xb4,
+            Pand(S0, S1),
+            Pandn(S1, S2),
+            Por(S3, S4),
+            Pshufd(A) #0x55,
+            Pshufd(S5) #0x78,
+            Pand(S5, S6),
+            Pandn(S6, S7),
+            Por(S8, S9),
+            Pshufd(A) #0x00,
+            Pshufd(S10) #0x39,
+            Pand(S10, S11),
+            Pandn(S11, S12),
+            Por(S13, S14),
+        ],
+        // Each lane from 0 up that is left out moves what stands there and above away by one.
+        (Op::Expand, Sse) => seq![
+            Pshufd(A) #0x00,
+            Pshufd(B) #0x90,
+            Pand(B, S0),
+            Pandn(S0, S1),
+            Por(S2, S3),
+            Pshufd(A) #0x55,
+            Pshufd(S4) #0x94,
+            Pand(S4, S5),
+            Pandn(S5, S6),
+            Por(S7, S8),
+            Pshufd(A) #0xaa,
+            Pshufd(S9) #0xa4,
+            Pand(S9, S10),
+            Pandn(S10, S11),
+            Por(S12, S13),
+            Pand(S14, A),
+            Pandn(A, C),
+            Por(S15, S16),
+        ],
+        (Op::Compress, Evex) => seq![Compressps(A, B)],
+        (Op::Expand, Evex) => seq![Expandps(A, C, B)],
+        _ => LATER,
+    }
+}
+
+/// What is left to the caller without a rack that holds it.
+fn leave(op: Op, elem: Elem, space: Space) -> Rule {
+    match (op, space) {
+        (Op::Bitmask, Sse | Vex) => seq![Movmskps(A)],
+        (Op::Bitmask, Evex) => seq![MaskWord(A)],
+        // One more than all bits is the next bit alone.
+        (Op::All, Sse) => seq![Movmskps(A), Inc(S0), Shr(S1) #4],
+        (Op::All, Vex) => seq![Movmskps(A), Inc(S0), Shr(S1) #8],
+        (Op::All, Evex) => seq![MaskWord(A), Inc(S0), Shr(S1) #16],
+        // The negation of a small positive number has the sign bit.
+        (Op::Any, Sse | Vex) => seq![Movmskps(A), Neg(S0), Shr(S1) #31],
+        (Op::Any, Evex) => seq![MaskWord(A), Neg(S0), Shr(S1) #31],
+        (Op::Param, _) if matches!(elem, Elem::I32 | Elem::U32) => seq![MoveWord(A)],
+        _ => NO_SUCH,
+    }
+}
+
+/// Racks of 16- and 8-bit lanes.
+fn narrow(op: Op, space: Space) -> Rule {
+    match (op, space) {
+        (Op::Param | Op::Splat | Op::Bitcast, _) => Rule::Free(0),
+        (Op::Const, _) => seq![Load()],
+        (Op::Narrow, Sse) => seq![Packssdw(A, B)],
+        // Packed in each 128 bits, the halves of the racks alternate.
+        (Op::Narrow, Evex) => seq![Packssdw(A, B), PermqBy(EVEN_THEN_ODD, S0)],
+        (Op::WidenLow, Sse) => seq![Punpcklbw(A, ZERO)],
+        (Op::WidenHigh, Sse) => seq![Punpckhbw(A, ZERO)],
+        (Op::WidenLow, Vex | Evex) => seq![Pmovzxbw(A)],
+        (Op::WidenHigh, Vex | Evex) => seq![HighHalf(A) #1, Pmovzxbw(S0)],
+        _ => LATER,
     }
 }

@@ -20,6 +20,8 @@ pub struct Abi {
     pub word_result: u8,
     /// Mask registers that a function may use.
     pub mask_registers: &'static [u8],
+    /// General registers that a function may use: those that the caller expects to be lost.
+    pub word_registers: &'static [u8],
 }
 
 /// System V on x86-64; general registers by hardware number (`edi esi edx ecx r8d r9d`).
@@ -30,6 +32,7 @@ pub const SYSTEM_V: Abi = Abi {
     vector_result: 0,
     word_result: 0,
     mask_registers: &[1, 2, 3, 4, 5, 6, 7],
+    word_registers: &[0, 1, 2, 6, 7, 8, 9, 10, 11],
 };
 
 impl Abi {

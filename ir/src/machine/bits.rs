@@ -23,6 +23,16 @@ pub fn repeat(bytes: &[u8], lanes: usize) -> Bits {
     bits
 }
 
+/// The entry of a table that an operand numbers: its bytes from there on, zeros past the end.
+pub fn entry(table: &[u8], number: &Bits) -> Bits {
+    let start = (number[0] as usize).saturating_mul(super::ENTRY_BYTES).min(table.len());
+    let mut bits = ZERO;
+    for (at, byte) in table[start..].iter().enumerate().take(super::ENTRY_BYTES) {
+        bits[at / 4] |= u32::from(*byte) << (8 * (at % 4));
+    }
+    bits
+}
+
 /// Lane `i` from lane `i` of one operand.
 pub fn map1(ctx: Ctx, a: &Bits, f: impl Fn(u32) -> u32) -> Bits {
     let mut out = ZERO;

@@ -6,6 +6,7 @@
 
 pub mod abi;
 pub mod bits;
+pub mod convert;
 pub mod lanes;
 pub mod text;
 pub mod x86;
@@ -23,7 +24,7 @@ pub enum Class {
     V,
     /// Masks apart from racks: `k`.
     K,
-    /// General registers; only where scalars cross the C boundary.
+    /// General registers; only where scalars cross the C boundary and where a mask's bits become a number.
     G,
 }
 
@@ -53,19 +54,23 @@ pub enum View {
     Rack,
     /// The low 128 bits of a rack register, as an `xmm` register.
     Low,
+    /// The low half of a rack register.
+    Half,
     /// A mask register.
     Mask,
     /// The low 32 bits of a general register.
     Word,
+    /// A general register that holds an address, or whose upper half is known to be zero where one is made with it.
+    Address,
 }
 
 impl View {
     /// The register file it looks into.
     pub const fn class(self) -> Class {
         match self {
-            View::Rack | View::Low => Class::V,
+            View::Rack | View::Low | View::Half => Class::V,
             View::Mask => Class::K,
-            View::Word => Class::G,
+            View::Word | View::Address => Class::G,
         }
     }
 }
@@ -144,6 +149,9 @@ pub enum Kind {
     Const,
     /// Brings scalars or masks across the C boundary.
     Boundary,
+    /// Turns a mask's bits into a number, computes with that, or picks an entry of a table by it. Apart from
+    /// [`Kind::Boundary`], copies and addresses of tables, the only rows that touch general registers.
+    Word,
     /// `ret`, `vzeroupper`.
     Control,
 }
@@ -168,7 +176,18 @@ pub enum Mem {
     Rack,
     /// Always one 32-bit element in memory: the operand of a broadcasting load.
     Element,
+    /// A whole rack, aligned to itself, in every space: the instruction broadcasts no 32-bit element.
+    Whole,
+    /// A table of [`TABLE_BYTES`]: the row takes its address, or names it after the address and the number of the entry
+    /// that it reads. Evaluators see the entry that the operand before it picks.
+    Table,
 }
+
+/// Bytes of a table: an entry of eight bytes for each mask of eight lanes.
+pub const TABLE_BYTES: usize = 8 << 8;
+
+/// Bytes of an entry of a table.
+pub const ENTRY_BYTES: usize = 8;
 
 /// One operand of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -318,7 +337,7 @@ impl MachOp {
     /// Whether operand `slot` may be a whole rack in memory on this profile.
     pub fn takes_rack_literal(self, slot: usize, profile: Profile) -> bool {
         match self.info().slots.get(slot).map(|s| s.mem) {
-            Some(Mem::Any | Mem::Rack) => true,
+            Some(Mem::Any | Mem::Whole | Mem::Rack) => true,
             Some(Mem::AnyEvex) => Space::of(profile) == Some(Space::Evex),
             _ => false,
         }
@@ -400,10 +419,12 @@ pub struct Idioms {
     pub no_lanes: MachOp,
     #[allow(missing_docs)]
     pub all_lanes: MachOp,
-    /// Copies a rack register, and a mask register.
+    /// Copies a rack register, a mask register, and a general register.
     pub move_rack: MachOp,
     #[allow(missing_docs)]
     pub move_mask: MachOp,
+    #[allow(missing_docs)]
+    pub move_word: MachOp,
     /// Spreads a mask register over a rack, and reads it back from the sign bits.
     pub mask_to_rack: MachOp,
     #[allow(missing_docs)]
@@ -415,6 +436,15 @@ pub struct Idioms {
 }
 
 impl Idioms {
+    /// The operation that copies a register of this class.
+    pub const fn copy(&self, class: Class) -> MachOp {
+        match class {
+            Class::V => self.move_rack,
+            Class::K => self.move_mask,
+            Class::G => self.move_word,
+        }
+    }
+
     /// The idioms of a profile; `None` where no machine table serves it.
     pub const fn of(profile: Profile) -> Option<&'static Idioms> {
         match Space::of(profile) {

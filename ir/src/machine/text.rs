@@ -28,8 +28,8 @@ use smol_str::SmolStr;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// No program has more literals or operands than this many bytes in a line could name.
-const MOST_LITERAL_BYTES: usize = 64;
+/// No literal is longer than a table.
+const MOST_LITERAL_BYTES: usize = super::TABLE_BYTES;
 
 /// What both IRs say of a function.
 struct Head<'a> {

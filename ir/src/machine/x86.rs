@@ -5,6 +5,7 @@
 //! Skylake-X and Ice Lake (512-bit figures for two FMA units).
 
 use super::bits::{self, Bits, ZERO};
+use super::convert;
 use super::lanes;
 use super::{Cost, Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View};
 
@@ -18,6 +19,10 @@ const R: Slot = slot(View::Rack, Mem::No);
 const M: Slot = slot(View::Rack, Mem::Any);
 /// A rack in a register, in EVEX also in memory.
 const E: Slot = slot(View::Rack, Mem::AnyEvex);
+/// A rack in a register or, never as one broadcast element, in memory.
+const N: Slot = slot(View::Rack, Mem::Whole);
+/// The low half of a rack register.
+const H: Slot = slot(View::Half, Mem::No);
 /// The low 128 bits of a rack register.
 const X: Slot = slot(View::Low, Mem::No);
 /// A mask register.
@@ -26,6 +31,10 @@ const K: Slot = slot(View::Mask, Mem::No);
 const W: Slot = Slot { view: View::Mask, mem: Mem::No, opmask: true };
 /// A general register.
 const G: Slot = slot(View::Word, Mem::No);
+/// A general register as part of an address.
+const P: Slot = slot(View::Address, Mem::No);
+/// A table in memory.
+const T: Slot = slot(View::Rack, Mem::Table);
 
 const fn column(mnemonic: &'static str) -> Option<&'static str> {
     if mnemonic.is_empty() { None } else { Some(mnemonic) }
@@ -83,6 +92,12 @@ impl MachInfo {
     /// It may raise a floating-point exception, in each lane on its own.
     const fn raises(mut self) -> MachInfo {
         self.raises = true;
+        self
+    }
+
+    /// The lanes that the opmask leaves out keep those of the second operand, which EVEX overwrites.
+    const fn merging(mut self) -> MachInfo {
+        self.tied[2] = Some(1);
         self
     }
 
@@ -271,8 +286,10 @@ const RACK: Option<View> = Some(View::Rack);
 const LOW: Option<View> = Some(View::Low);
 const MASK: Option<View> = Some(View::Mask);
 const WORD: Option<View> = Some(View::Word);
+const HALF: Option<View> = Some(View::Half);
+const ADDRESS: Option<View> = Some(View::Address);
 
-use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move};
+use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Word};
 
 type A<'a> = &'a [Bits];
 
@@ -353,6 +370,46 @@ table! {
     Kzero = row("kzero", ["", "", "kxorw"], Const, MASK, &[], (100, 100), |_, _: A| ZERO);
     Kones = row("kones", ["", "", "kxnorw"], Const, MASK, &[], (100, 100), |_, _: A| bits::mask2(&ZERO, &ZERO, |_, _| !0));
     Kmov = row("kmov", ["", "", "kmovw"], Move, MASK, &[K], (100, 100), |_, a: A| a[0]);
+
+    // Conversions, and rounding to integral values (the inexact flag is raised where a value changes).
+    Cvtdq2ps = row("cvtdq2ps", ["cvtdq2ps", "vcvtdq2ps", "vcvtdq2ps"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::from_signed)).raises();
+    Cvtudq2ps = row("cvtudq2ps", ["", "", "vcvtudq2ps"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::from_unsigned)).raises();
+    Cvtps2dq = row("cvtps2dq", ["cvtps2dq", "vcvtps2dq", "vcvtps2dq"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::to_signed)).raises();
+    Cvtps2udq = row("cvtps2udq", ["", "", "vcvtps2udq"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::to_unsigned)).raises();
+    Roundps = row("roundps", ["", "vroundps", "vrndscaleps"], Arith, RACK, &[M], (100, 800), |c, a: A| bits::map1(c, &a[0], |x| convert::round(c.imm, x))).imm().raises();
+    Rangeps = row("rangeps", ["", "", "vrangeps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| convert::range(c.imm, x, y))).imm().raises();
+
+    // Lanes of 16 and 8 bits.
+    Pmaddwd = row("pmaddwd", ["pmaddwd", "vpmaddwd", "vpmaddwd"], Arith, RACK, &[R, N], (50, 500), |c, a: A| convert::multiply_pairs(c, &a[0], &a[1])).two_address().forms(&[commuted(X86::Pmaddwd)]);
+    Packssdw = row("packssdw", ["packssdw", "vpackssdw", "vpackssdw"], Cross, RACK, &[R, M], (100, 100), |c, a: A| convert::pack_words(c, &a[0], &a[1])).two_address();
+    Packsswb = row("packsswb", ["packsswb", "", ""], Cross, RACK, &[R, N], (100, 100), |c, a: A| convert::pack_bytes(c, &a[0], &a[1])).two_address();
+    Punpcklbw = row("punpcklbw", ["punpcklbw", "", ""], Cross, RACK, &[R, N], (100, 100), |c, a: A| convert::interleave_bytes(c, &a[0], &a[1], false)).two_address();
+    Punpckhbw = row("punpckhbw", ["punpckhbw", "", ""], Cross, RACK, &[R, N], (100, 100), |c, a: A| convert::interleave_bytes(c, &a[0], &a[1], true)).two_address();
+    Pmovzxbw = row("pmovzxbw", ["", "vpmovzxbw", "vpmovzxbw"], Cross, RACK, &[H], (100, 300), |c, a: A| convert::widen_bytes(c, &a[0]));
+    HighHalf = row("high_half", ["", "vextracti128", "vextracti32x8"], Cross, HALF, &[R], (100, 300), |c, a: A| convert::high_half(c, &a[0])).imm();
+    PermqBy = row("permq_by", ["", "", "vpermq"], Cross, RACK, &[R, R], (100, 300), |c, a: A| convert::pick_pairs(c, &a[0], &a[1]));
+    Pblendw = row("pblendw", ["", "vpblendw", ""], Choose, RACK, &[R, N], (100, 100), |c, a: A| convert::blend_words(c, &a[0], &a[1])).imm();
+
+    // Shifts of each lane by a count of its own.
+    Psllvd = row("psllvd", ["", "vpsllvd", "vpsllvd"], Logic, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, n| x.checked_shl(n).unwrap_or(0)));
+    Psrlvd = row("psrlvd", ["", "vpsrlvd", "vpsrlvd"], Logic, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, n| x.checked_shr(n).unwrap_or(0)));
+    Psravd = row("psravd", ["", "vpsravd", "vpsravd"], Logic, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, n| ((x as i32) >> n.min(31)) as u32));
+
+    // A mask's bits as a number, and what depends on all of a mask.
+    Movmskps = row("movmskps", ["movmskps", "vmovmskps", ""], Word, WORD, &[R], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[0], |x, _| x >> 31 == 1));
+    MaskWord = row("mask_word", ["", "", "kmovw"], Word, WORD, &[K], (100, 300), |_, a: A| bits::mask2(&a[0], &a[0], |x, _| x));
+    Inc = row("inc", ["inc", "inc", "inc"], Word, WORD, &[G], (25, 100), |_, a: A| low(&[a[0][0].wrapping_add(1); 16], 1)).destructive();
+    Neg = row("neg", ["neg", "neg", "neg"], Word, WORD, &[G], (25, 100), |_, a: A| low(&[a[0][0].wrapping_neg(); 16], 1)).destructive();
+    Shr = row("shr", ["shr", "shr", "shr"], Word, WORD, &[G], (50, 100), |c, a: A| low(&[a[0][0] >> (c.imm & 31); 16], 1)).destructive().imm();
+    MoveWord = row("move_word", ["mov", "mov", "mov"], Move, WORD, &[G], (25, 100), |_, a: A| low(&a[0], 1));
+    SplatMask = row("splat_mask", ["", "", "vpbroadcastmw2d"], Word, RACK, &[K], (100, 300), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0] & 0xffff));
+    PtestmdK = row("ptestmd_k", ["", "", "vptestmd"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| x & y != 0)).forms(&[commuted(X86::PtestmdK)]);
+
+    // Lanes moved by a mask: by the machine, or as an entry of a table says. An address names its table by the operand.
+    Compressps = row("compressps", ["", "", "vcompressps"], Cross, RACK, &[W, R], (200, 600), |c, a: A| convert::compress(c, a[0][0], &a[1])).zeroing();
+    Expandps = row("expandps", ["", "", "vexpandps"], Cross, RACK, &[W, R, R], (200, 600), |c, a: A| convert::expand(c, a[0][0], &a[1], &a[2])).merging();
+    Address = row("address", ["", "lea", ""], Const, ADDRESS, &[T], (50, 100), |_, _: A| ZERO);
+    LoadEntry = row("load_entry", ["", "vpmovzxbd", ""], Word, RACK, &[P, P, T], (100, 900), |c, a: A| convert::widen_entry(c, &a[2]));
 
     // Copies and constants. `zero` and `ones` name one register three times, which the machine knows to need no input.
     Mov = row("mov", ["movaps", "vmovaps", "vmovaps"], Move, RACK, &[R], (25, 100), |_, a: A| a[0]);
@@ -454,6 +511,12 @@ table! {
         CmppsK: CmppsKZ;
         PcmpdK: PcmpdKZ;
         PcmpudK: PcmpudKZ;
+        Cvtdq2ps: Cvtdq2psZ Cvtdq2psM;
+        Cvtudq2ps: Cvtudq2psZ Cvtudq2psM;
+        Cvtps2dq: Cvtps2dqZ Cvtps2dqM;
+        Cvtps2udq: Cvtps2udqZ Cvtps2udqM;
+        Roundps: RoundpsZ RoundpsM;
+        Rangeps: RangepsZ RangepsM;
     }
 }
 
@@ -479,6 +542,7 @@ pub const SSE_IDIOMS: Idioms = Idioms {
     all_lanes: MachOp::X86(X86::Kones),
     move_rack: MachOp::X86(X86::Mov),
     move_mask: MachOp::X86(X86::Kmov),
+    move_word: MachOp::X86(X86::MoveWord),
     mask_to_rack: MachOp::X86(X86::MaskToRack),
     rack_to_mask: MachOp::X86(X86::RackToMask),
     leave_racks: None,

@@ -1,9 +1,9 @@
 //! From front to back: a register for each value, a form for each instruction.
 
 use super::residence::Residence;
-use crate::pressure::{Body, file, forms, registers_of};
+use crate::pressure::{Body, FILES, file, forms, registers_of};
 use rake_ir::allocated::{Function, registers};
-use rake_ir::machine::{Class, Form, Idioms, Inst, LiteralId, Operand, PhysReg};
+use rake_ir::machine::{Class, Form, Idioms, Inst, LiteralId, Mem, Operand, PhysReg};
 use rake_ir::selected::Reg;
 use rake_ir::types::Ty;
 use smallvec::SmallVec;
@@ -31,7 +31,7 @@ struct Assign<'a> {
     /// The places, in order, whose results would best be where the caller awaits the function's.
     wanted: Vec<u32>,
     /// Free registers of each file, a bit each.
-    free: [u32; 2],
+    free: [u32; FILES],
     out: Vec<Inst<PhysReg>>,
     literals: Vec<Vec<u8>>,
     literal_ids: HashMap<Vec<u8>, LiteralId>,
@@ -61,7 +61,7 @@ impl<'a> Assign<'a> {
             hints,
             last,
             wanted,
-            free: [all(Class::V), all(Class::K)],
+            free: Class::ALL.map(all),
             out: Vec::with_capacity(order.len() + 8),
             literals: Vec::new(),
             literal_ids: HashMap::new(),
@@ -75,19 +75,15 @@ impl<'a> Assign<'a> {
     }
 
     fn take(&mut self, reg: PhysReg) {
-        if let Some(file) = file(reg.class) {
-            self.free[file] &= !(1 << reg.number);
-        }
+        self.free[file(reg.class)] &= !(1 << reg.number);
     }
 
     fn release(&mut self, reg: PhysReg) {
-        if let Some(file) = file(reg.class) {
-            self.free[file] |= 1 << reg.number;
-        }
+        self.free[file(reg.class)] |= 1 << reg.number;
     }
 
     fn is_free(&self, reg: PhysReg) -> bool {
-        file(reg.class).is_some_and(|file| self.free[file] >> reg.number & 1 == 1)
+        self.free[file(reg.class)] >> reg.number & 1 == 1
     }
 
     /// A free register for a value from this place to that: the hinted one, else the lowest, but not where the result
@@ -96,7 +92,7 @@ impl<'a> Assign<'a> {
         if let Some(hint) = hint.filter(|&hint| hint.class == class && self.is_free(hint)) {
             return Some(hint);
         }
-        let free = self.free[file(class)?];
+        let free = self.free[file(class)];
         let place = self.body.f.result_place;
         let next = self.wanted.partition_point(|&at| at <= from);
         let in_the_way = place.class == class && self.wanted.get(next).is_some_and(|&at| at < to);
@@ -136,7 +132,10 @@ impl<'a> Assign<'a> {
                 Operand::Reg(_) if choice.form.op.tied(self.body.profile) == Some(at) => Operand::Reg(dst?),
                 Operand::Reg(reg) if Some(from) == fold => self.memory(reg, &choice.form, at)?,
                 Operand::Reg(reg) => Operand::Reg(self.home[reg.0 as usize]?),
-                // Only constant loads read literals before allocation.
+                Operand::Literal(table) if choice.form.op.info().slots[at].mem == Mem::Table => {
+                    Operand::Literal(self.literal(self.body.f.literals.get(table.0 as usize)?.clone()))
+                }
+                // Apart from tables, only constant loads read literals before allocation.
                 _ => return None,
             };
             args.push(operand);
@@ -167,11 +166,17 @@ impl<'a> Assign<'a> {
         if let Some(literal) = load.args.first().and_then(|a| a.literal()) {
             let bytes = self.body.f.literals.get(literal.0 as usize)?;
             let splat = bytes.len() == 4 && self.idioms.load_splat.is_in(self.body.profile);
+            let table = load.op.info().slots.iter().any(|slot| slot.mem == Mem::Table);
             args.push(match splat {
+                _ if table => Operand::Literal(self.literal(bytes.clone())),
                 true => Operand::Broadcast(self.literal(bytes.clone())),
                 false => Operand::Literal(self.whole(bytes)),
             });
-            op = if splat { self.idioms.load_splat } else { self.idioms.load };
+            op = match splat {
+                _ if table => load.op,
+                true => self.idioms.load_splat,
+                false => self.idioms.load,
+            };
         }
         self.out.push(Inst { op, dst: Some(home), args, imm: None, region: None, span: load.span });
         Some(())
@@ -212,7 +217,7 @@ impl<'a> Assign<'a> {
             let from = self.home[inst.args[usize::from(choice.form.from[tied])].reg()?.0 as usize]?;
             let to = self.pick(from.class, hint, place, until)?;
             self.take(to);
-            let op = if from.class == Class::K { self.idioms.move_mask } else { self.idioms.move_rack };
+            let op = self.idioms.copy(from.class);
             let args = [Operand::Reg(from)].into_iter().collect();
             self.out.push(Inst { op, dst: Some(to), args, imm: None, region: None, span: inst.span });
             copied = Some(to);
@@ -225,10 +230,9 @@ impl<'a> Assign<'a> {
             }
         }
         let Some(dst) = inst.dst else { return Some(None) };
-        let home = match (copied.or(choice.at), self.body.f.class(dst)) {
-            (Some(home), _) => home,
-            (None, Class::G) => self.body.f.result_place,
-            (None, class) => self.pick(class, hint, place, until)?,
+        let home = match copied.or(choice.at) {
+            Some(home) => home,
+            None => self.pick(self.body.f.class(dst), hint, place, until)?,
         };
         match self.last[dst.0 as usize] > place {
             true => self.take(home),
@@ -278,7 +282,7 @@ impl<'a> Assign<'a> {
         let bare = |op, dst, args| Inst { op, dst, args, imm: None, region: None, span };
         if home != f.result_place {
             let args = [Operand::Reg(home)].into_iter().collect();
-            self.out.push(bare(self.idioms.move_rack, Some(f.result_place), args));
+            self.out.push(bare(self.idioms.copy(home.class), Some(f.result_place), args));
         }
         if let (Some(op), Ty::Uniform(_)) = (self.idioms.leave_racks, f.result_ty) {
             self.out.push(bare(op, None, SmallVec::new()));

@@ -10,7 +10,7 @@ use rake_ir::selected::{Function, Reg, RegInfo};
 /// The function in this order with one mask more in a rack; `None` when that would not help.
 pub(super) fn relieve(body: &Body, order: &[u32]) -> Option<Function> {
     let needs = body.needs(order);
-    let [racks, masks] = available(body.profile);
+    let [racks, masks, _] = available(body.profile);
     let place = (0..order.len()).max_by_key(|&p| (needs[p].registers[1], std::cmp::Reverse(p)))?;
     if needs[place].registers[1] <= masks || needs.iter().any(|need| need.registers[0] > racks) {
         return None;

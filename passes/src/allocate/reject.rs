@@ -1,6 +1,6 @@
 //! The rejection of a definition that needs more registers than there are.
 
-use crate::pressure::{Body, available, excess, file, registers_of};
+use crate::pressure::{Body, FILES, available, excess, file, registers_of};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::Class;
 use rake_ir::selected::Reg;
@@ -14,10 +14,15 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
     let available = available(body.profile);
     let lacking = |place: usize| excess(needs[place].registers, body.profile);
     let place = (0..order.len()).rev().max_by_key(|&place| lacking(place)).unwrap_or(0);
-    let need = needs.get(place).map_or([0; 2], |need| need.registers);
-    let masks = need[0] <= available[0];
-    let (class, what) = if masks { (Class::K, "masks") } else { (Class::V, "racks") };
-    let file = usize::from(masks);
+    let need = needs.get(place).map_or([0; FILES], |need| need.registers);
+    let lacks = |class: &Class| need[file(*class)] > available[file(*class)];
+    let class = Class::ALL.into_iter().find(lacks).unwrap_or(Class::K);
+    let what = match class {
+        Class::V => "racks",
+        Class::K => "masks",
+        Class::G => "numbers made of masks",
+    };
+    let file = file(class);
     let f = body.f;
     let message = format!("`{}` needs more registers for {what} than {} has", f.name, body.profile);
     let mut diagnostic = Diagnostic::error(Code::OutOfRegisters, f.span, message)
@@ -45,7 +50,7 @@ fn live(body: &Body, order: &[u32], place: usize, class: Class) -> String {
         regs.extend(registers_of(body.inst(at)).filter(|&r| body.constant(r).is_some()));
         regs.extend(body.inst(at).dst);
     }
-    regs.retain(|&r| f.class(r) == class && file(class).is_some());
+    regs.retain(|&r| f.class(r) == class);
     let mut names: Vec<String> = Vec::new();
     let mut nameless = 0;
     for reg in regs {

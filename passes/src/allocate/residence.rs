@@ -53,7 +53,7 @@ pub(super) fn choose(body: &Body, order: &[u32], mut needs: Vec<Need>) -> Reside
 
 /// The stretches over which one constant is kept; `needs` grows by them.
 fn spans(body: &Body, reg: Reg, readers: &[Reader], needs: &mut [Need]) -> Vec<(u32, u32)> {
-    let Some(class) = file(body.f.class(reg)) else { return Vec::new() };
+    let class = file(body.f.class(reg));
     let most = available(body.profile)[class];
     let cheap = body.constant(reg).is_some_and(|load| Idioms::of(body.profile).is_some_and(|i| load.op == i.zero));
     let mut spans: Vec<(u32, u32)> = Vec::new();

@@ -98,6 +98,13 @@ impl<'a> Builder<'a> {
                 let lanes: Vec<u32> = (0..self.profile.lanes(Elem::I32) as u32).collect();
                 self.lanes(&lanes, &site)
             }
+            Key::Leave(Op::Param) => {
+                let Imm::Int(position) = value.imm else {
+                    return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
+                };
+                self.sequence(shape.key, shape.elem, &[Reg(position)], None, &site)
+                    .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))?
+            }
             Key::Op(Op::Splat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
             key => {
                 let mut args = SmallVec::<[Reg; 3]>::new();
@@ -216,7 +223,12 @@ impl<'a> Builder<'a> {
     fn step(&mut self, step: &Step, args: &[Reg], done: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
         let mut operands = Operands::new();
         for src in step.args {
+            if let Src::Table(bytes) = *src {
+                operands.push(Operand::Literal(self.literal(bytes.to_vec())));
+                continue;
+            }
             let reg = match *src {
+                Src::Table(_) => None,
                 Src::Arg(n) => args.get(usize::from(n)).copied(),
                 Src::Step(n) => done.get(usize::from(n)).copied(),
                 Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
@@ -290,7 +302,10 @@ impl<'a> Builder<'a> {
 
     fn constant(&mut self, ty: Ty, bits: u64, site: &Site) -> Reg {
         if ty.elem() != Elem::Bool {
-            return self.lanes(&[bits as u32], site);
+            // Narrow elements stand side by side in 32 bits.
+            let word =
+                (0..32).step_by(ty.elem().bits().min(32) as usize).fold(0, |word, at| word | (bits as u32) << at);
+            return self.lanes(&[word], site);
         }
         let truth = bits & 1 == 1;
         if self.profile.info().mask_registers == 0 {
@@ -309,17 +324,18 @@ impl<'a> Builder<'a> {
             _ => {}
         }
         let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
-        let id = match self.literals.get(&bytes) {
-            Some(&id) => id,
-            None => {
-                let id = LiteralId(self.out.literals.len() as u32);
-                self.out.literals.push(bytes.clone());
-                self.literals.insert(bytes, id);
-                id
-            }
-        };
-        let mut args = Operands::new();
-        args.push(Operand::Literal(id));
+        let id = self.literal(bytes);
+        let args = [Operand::Literal(id)].into_iter().collect();
         self.emit(self.idioms.load, args, None, None, &site)
+    }
+
+    fn literal(&mut self, bytes: Vec<u8>) -> LiteralId {
+        if let Some(&id) = self.literals.get(&bytes) {
+            return id;
+        }
+        let id = LiteralId(self.out.literals.len() as u32);
+        self.out.literals.push(bytes.clone());
+        self.literals.insert(bytes, id);
+        id
     }
 }

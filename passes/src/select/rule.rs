@@ -46,6 +46,8 @@ pub enum Src {
     Step(u8),
     /// A constant: these 32-bit lanes, over and over. One lane is a splat.
     Lanes(&'static [u32]),
+    /// A table, where the row's operand is one: all of its bytes.
+    Table(&'static [u8]),
 }
 
 /// A step's immediate.
