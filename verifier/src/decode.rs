@@ -11,6 +11,8 @@ use smol_str::SmolStr;
 pub enum Class {
     /// A 32-bit general register.
     Gpr,
+    /// A 64-bit general register.
+    Address,
     /// An opmask.
     K,
     /// 128 bits.
@@ -25,7 +27,7 @@ impl Class {
     /// The vector length field that goes with it; `None` for what is no vector.
     pub fn length(self) -> Option<u8> {
         match self {
-            Class::Gpr | Class::K => None,
+            Class::Gpr | Class::Address | Class::K => None,
             Class::Xmm => Some(0),
             Class::Ymm => Some(1),
             Class::Zmm => Some(2),
@@ -44,6 +46,17 @@ pub enum Operand {
         size: u8,
         /// The displacement as it stands in the bytes.
         displacement: i32,
+    },
+    /// A memory operand at a base register plus a scaled index register.
+    Entry {
+        /// Bytes that are read.
+        size: u8,
+        /// The base register.
+        base: u8,
+        /// The index register.
+        index: u8,
+        /// What the index is multiplied by.
+        scale: u8,
     },
     /// An immediate byte.
     Immediate(u8),
@@ -225,6 +238,17 @@ fn rip_relative(memory: &X86OpMem) -> Option<i32> {
     plain.then(|| memory.disp() as i32)
 }
 
+/// Base, index and scale of a memory operand that has nothing else.
+fn entry(memory: &X86OpMem) -> Option<(u8, u8, u8)> {
+    let address = |id: RegId| match register(id) {
+        Some((Class::Address, number)) => Some(number),
+        _ => None,
+    };
+    let plain = memory.disp() == 0 && memory.segment().0 == 0;
+    let scale = u8::try_from(memory.scale()).ok().filter(|_| plain)?;
+    Some((address(memory.base())?, address(memory.index())?, scale))
+}
+
 impl Instruction {
     /// Adds the decoded operands; returns the opmask, which is none of them.
     fn push_operands(
@@ -248,11 +272,13 @@ impl Instruction {
                 X86OperandType::Imm(_) => {
                     Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
                 }
-                X86OperandType::Mem(memory) => {
-                    let displacement = rip_relative(&memory)
-                        .ok_or_else(|| format!("`{name}` has a memory operand that is not RIP-relative"))?;
-                    Operand::Memory { size: operand.size, displacement }
-                }
+                X86OperandType::Mem(memory) => match (rip_relative(&memory), entry(&memory)) {
+                    (Some(displacement), _) => Operand::Memory { size: operand.size, displacement },
+                    (None, Some((base, index, scale))) => Operand::Entry { size: operand.size, base, index, scale },
+                    (None, None) => {
+                        return Err(format!("`{name}` has a memory operand that is not RIP-relative"));
+                    }
+                },
                 X86OperandType::Invalid => return Err(format!("`{name}` has an operand of no kind")),
             };
             self.push(converted)?;
@@ -322,6 +348,21 @@ fn register(id: RegId) -> Option<(Class, u8)> {
     }
     if let Some(n) = within(R::X86_REG_R8D, 8) {
         return Some((Class::Gpr, n + 8));
+    }
+    if let Some(n) = within(R::X86_REG_R8, 8) {
+        return Some((Class::Address, n + 8));
+    }
+    let wide = match id {
+        R::X86_REG_RAX => Some(0),
+        R::X86_REG_RCX => Some(1),
+        R::X86_REG_RDX => Some(2),
+        R::X86_REG_RBX => Some(3),
+        R::X86_REG_RSI => Some(6),
+        R::X86_REG_RDI => Some(7),
+        _ => None,
+    };
+    if let Some(number) = wide {
+        return Some((Class::Address, number));
     }
     let number = match id {
         R::X86_REG_EAX => 0,

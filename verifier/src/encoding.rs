@@ -49,6 +49,8 @@ pub struct Fields {
     pub b: bool,
     /// Offset of the 32-bit displacement of a RIP-relative operand.
     pub displacement: Option<u8>,
+    /// Base and index register and the index's scale of an operand without displacement.
+    pub indexed: Option<(u8, u8, u8)>,
     /// The immediate byte.
     pub imm: Option<u8>,
 }
@@ -92,6 +94,7 @@ impl Fields {
         let mut end = prefix.len + 2;
         let bit = |on: bool, at: u32| u8::from(on) << at;
         let reg = ((modrm >> 3) & 7) | bit(prefix.r, 3) | bit(prefix.high, 4);
+        let mut indexed = None;
         let (rm, displacement) = match modrm >> 6 {
             // Only EVEX extends a register in `rm` by X; elsewhere X is unused here and must be clear.
             3 if prefix.x && prefix.space != Space::Evex => return Err("an unused prefix bit is set"),
@@ -102,6 +105,16 @@ impl Fields {
                 }
                 end += 4;
                 (None, Some(end as u8 - 4))
+            }
+            0 if modrm & 7 == 4 => {
+                let sib = *bytes.get(end).ok_or(TRUNCATED)?;
+                end += 1;
+                let (base, index) = ((sib & 7) | bit(prefix.b, 3), ((sib >> 3) & 7) | bit(prefix.x, 3));
+                if sib & 7 == 5 || index == 4 || prefix.space == Space::Evex {
+                    return Err("a memory operand is no entry of a table");
+                }
+                indexed = Some((base, index, 1 << (sib >> 6)));
+                (None, None)
             }
             _ => return Err("a memory operand is not RIP-relative"),
         };
@@ -125,6 +138,7 @@ impl Fields {
             z: prefix.z,
             b: prefix.broadcast,
             displacement,
+            indexed,
             imm,
         })
     }
@@ -154,6 +168,13 @@ impl Fields {
             Operand::Memory { size, .. } => Some(*size),
             _ => None,
         });
+        let entry = operands.iter().find_map(|o| match *o {
+            Operand::Entry { base, index, scale, .. } => Some((base, index, scale)),
+            _ => None,
+        });
+        if entry != self.indexed {
+            return Err("the memory operand contradicts the SIB byte");
+        }
         if memory.is_some() != self.displacement.is_some() {
             return Err("the memory operand contradicts the ModRM byte");
         }
@@ -227,7 +248,9 @@ impl Fields {
             if widest > Some(0) {
                 return Err("a wide register in a legacy encoding");
             }
-            return if self.w { Err("REX.W is set") } else { Ok(()) };
+            // Addresses alone have 64 bits.
+            let address = matches!(operands.first(), Some(Operand::Register(Class::Address, _)));
+            return if self.w == address { Ok(()) } else { Err("REX.W contradicts the decoded operands") };
         }
         if widest.is_some_and(|l| l != self.length) {
             return Err("the vector length contradicts the decoded operands");

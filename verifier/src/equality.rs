@@ -4,7 +4,7 @@ use crate::decode::{Instruction, Operand as Decoded};
 use crate::image::{Image, Relocation, Symbol};
 use crate::shapes::{class_of, implied};
 use rake_ir::allocated::Function;
-use rake_ir::machine::{Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, View};
+use rake_ir::machine::{ENTRY_BYTES, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, TABLE_BYTES, View};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
 
@@ -80,6 +80,7 @@ impl Context<'_> {
         let tied = info.tied[self.space as usize].map(usize::from);
         let mut mask = None;
         let mut broadcast = false;
+        let mut entry: Vec<u8> = Vec::new();
         for (index, (arg, slot)) in inst.args.iter().zip(info.slots).enumerate() {
             if tied == Some(index) {
                 if arg.reg() != inst.dst {
@@ -87,7 +88,16 @@ impl Context<'_> {
                 }
                 continue;
             }
+            if slot.view == View::Address {
+                entry.push(arg.reg().ok_or("an address that is no register")?.number);
+                continue;
+            }
             match *arg {
+                Operand::Literal(_) if slot.mem == Mem::Table && index > 0 => {
+                    let [base, number] = entry[..] else { return Err("an entry without address and number".into()) };
+                    let scale = ENTRY_BYTES as u8;
+                    expect(found.next(), Decoded::Entry { size: scale, base, index: number, scale })?;
+                }
                 Operand::Reg(r) => match (slot.opmask, self.register(r, slot.view)?) {
                     (true, _) => mask = Some((r.number, info.zeroing)),
                     (false, expected) => expect(found.next(), expected)?,
@@ -132,11 +142,20 @@ impl Context<'_> {
         element: bool,
         relocation: Option<&Relocation>,
     ) -> Result<(), String> {
-        let size = if element { 4 } else { 16 << self.space as u8 };
+        let table = slot.mem == Mem::Table;
+        let size = match element {
+            true => 4,
+            false if table => TABLE_BYTES,
+            false => 16 << self.space as u8,
+        };
         if literal.len() != size || (slot.mem == Mem::Element) && !element {
             return Err(format!("a literal of {} bytes where {size} are read", literal.len()));
         }
-        expect(operand, Decoded::Memory { size: size as u8, displacement: 0 })?;
+        match operand {
+            // Nothing is read where an address is taken.
+            Some(Decoded::Memory { displacement: 0, .. }) if table => {}
+            found => expect(found, Decoded::Memory { size: size as u8, displacement: 0 })?,
+        }
         let at = decoded.offset + u32::from(decoded.displacement_at.ok_or("no displacement")?);
         let place = relocation.filter(|r| r.at == self.symbol.start + at).ok_or("no relocation at the displacement")?;
         let start = place.addend.checked_add(i64::from(decoded.end() - at)).unwrap_or(-1);
@@ -146,7 +165,8 @@ impl Context<'_> {
         if bytes != literal {
             return Err(format!("the literal is {} instead of {}", hex(bytes), hex(literal)));
         }
-        if start % size != 0 || !self.image.rodata_align.is_multiple_of(size as u64) {
+        let align = if table { ENTRY_BYTES } else { size };
+        if start % align != 0 || !self.image.rodata_align.is_multiple_of(align as u64) {
             return Err("the literal is not aligned".into());
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::shapes::{self, FmaSign};
 use rake_ir::allocated::{Function, Program};
-use rake_ir::machine::{Inst, Kind, Space};
+use rake_ir::machine::{Class, Inst, Kind, Space};
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::span::Span;
@@ -36,6 +36,8 @@ pub struct FunctionFacts {
     pub multiply_adds: [u32; 4],
     /// The cross-lane instructions that were selected, by mnemonic.
     pub cross_lane: BTreeMap<SmolStr, u32>,
+    /// The instructions that compute with a mask's bits in general registers, by mnemonic.
+    pub words: BTreeMap<SmolStr, u32>,
     /// The fused regions in the order of their first instructions.
     pub regions: Vec<RegionFacts>,
 }
@@ -80,8 +82,9 @@ impl Metadata {
 
 impl FunctionFacts {
     fn new(name: SmolStr, span: Span, exported: bool, params: Vec<Ty>, result: Ty) -> FunctionFacts {
-        let (multiply_adds, cross_lane, regions) = ([0; 4], BTreeMap::new(), Vec::new());
-        FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, regions }
+        let (multiply_adds, regions) = ([0; 4], Vec::new());
+        let (cross_lane, words) = (BTreeMap::new(), BTreeMap::new());
+        FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, words, regions }
     }
 
     fn allocated(function: &Function, space: Space, exported: bool) -> FunctionFacts {
@@ -103,6 +106,11 @@ impl FunctionFacts {
             let in_memory = inst.op.info().kind == Kind::Const;
             if shapes::is_cross_lane(mnemonic) && !in_memory {
                 *self.cross_lane.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
+            }
+            let info = inst.op.info();
+            let general = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == Class::G);
+            if info.kind == Kind::Word && general {
+                *self.words.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
             }
             let Some(region) = inst.region else { continue };
             let next = numbers.len();

@@ -4,6 +4,7 @@ use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::{Endianness, SectionIndex};
 use rake_ir::allocated::Program;
+use rake_ir::machine::TABLE_BYTES;
 use std::collections::BTreeSet;
 
 type Header = elf::FileHeader64<Endianness>;
@@ -220,21 +221,23 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Whether `.rodata` holds each literal of a program once, whole racks before elements, and nothing else.
+    /// Whether `.rodata` holds each literal of a program once, whole racks before tables before elements, and nothing else.
     pub fn holds_literals(&self, program: &Program) -> bool {
         let rack = program.profile.info().rack_bits as usize / 8;
-        let all = program.functions.iter().flat_map(|f| &f.literals);
-        let (racks, elements): (BTreeSet<&[u8]>, BTreeSet<&[u8]>) = (
-            all.clone().map(Vec::as_slice).filter(|l| l.len() == rack).collect(),
-            all.map(Vec::as_slice).filter(|l| l.len() != rack).collect(),
-        );
-        if rack == 0 || self.rodata.len() != racks.len() * rack + elements.len() * 4 {
+        if rack == 0 {
             return false;
         }
-        let (front, back) = self.rodata.split_at(racks.len() * rack);
-        let found_racks: BTreeSet<&[u8]> = front.chunks(rack).collect();
-        let found_elements: BTreeSet<&[u8]> = back.chunks(4).collect();
-        found_racks == racks && found_elements == elements
+        let mut rest = self.rodata;
+        for size in [rack, TABLE_BYTES, 4] {
+            let all = program.functions.iter().flat_map(|f| &f.literals).map(Vec::as_slice);
+            let wanted: BTreeSet<&[u8]> = all.filter(|literal| literal.len() == size).collect();
+            let Some((part, others)) = rest.split_at_checked(wanted.len() * size) else { return false };
+            if part.chunks(size).collect::<BTreeSet<&[u8]>>() != wanted {
+                return false;
+            }
+            rest = others;
+        }
+        rest.is_empty()
     }
 
     /// Checks that the object is stamped with what the program was compiled for, and promises branch protection.

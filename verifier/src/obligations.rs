@@ -3,9 +3,11 @@
 use crate::decode::{Class, Instruction, Operand, Refusal};
 use crate::facts::{FunctionFacts, RegionFacts};
 use crate::image::{Image, Symbol};
-use crate::shapes::{FmaSign, Shapes, is_constant, is_cross_lane, is_idiom, is_neutral, rack_class, region_name};
+use crate::shapes::{
+    FmaSign, Shapes, is_constant, is_cross_lane, is_idiom, is_neutral, is_word_work, rack_class, region_name,
+};
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
-use rake_ir::machine::{Class as File, PhysReg, Space};
+use rake_ir::machine::{Class as File, ENTRY_BYTES, PhysReg, Space, TABLE_BYTES};
 use rake_ir::types::Ty;
 use smol_str::SmolStr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +43,9 @@ impl Obligation {
             Obligation::NoCalls => "no calls",
             Obligation::NoBranches => "no branches",
             Obligation::NoStack => "no stack",
-            Obligation::BoundaryRegisters => "general registers only where scalars cross the boundary",
+            Obligation::BoundaryRegisters => {
+                "general registers only where scalars cross the boundary and for masks as numbers"
+            }
             Obligation::WholeRacks => "every rack in one whole register",
             Obligation::AllowedRegisters => "only registers that a function may use",
             Obligation::ConstantLoads => "memory operands only as constant loads",
@@ -72,7 +76,7 @@ impl Obligation {
 pub struct Load {
     /// Which instruction.
     pub index: usize,
-    /// Bytes read.
+    /// Bytes read, or of an entry where a table's address is taken.
     pub size: u8,
     /// Offset in `.rodata`; `None` when no relocation leads there, or outside.
     pub literal: Option<u32>,
@@ -84,16 +88,19 @@ pub fn loads(image: &Image<'_>, symbol: &Symbol<'_>, insts: &[Instruction]) -> V
     for (index, inst) in insts.iter().enumerate() {
         for operand in inst.operands() {
             let &Operand::Memory { size, displacement } = operand else { continue };
+            let table = inst.mnemonic == "lea";
+            let bytes = if table { TABLE_BYTES } else { usize::from(size) };
+            let align = if table { ENTRY_BYTES as u8 } else { size };
             let literal = inst.displacement_at.and_then(|at| {
                 let at = inst.offset + u32::from(at);
                 let place = symbol.start + at;
                 let [relocation] = image.relocations_in(place, place + 4) else { return None };
                 let start = relocation.addend.checked_add(i64::from(inst.end() - at))?;
                 let start = u32::try_from(start).ok()?;
-                let inside = image.rodata.len() >= start as usize + usize::from(size);
+                let inside = image.rodata.len() >= start as usize + bytes;
                 (relocation.at == place && displacement == 0 && inside).then_some(start)
             });
-            out.push(Load { index, size, literal });
+            out.push(Load { index, size: align, literal });
         }
     }
     let strays = image.relocations_in(symbol.start, symbol.start + symbol.len).len();
@@ -171,30 +178,86 @@ fn check_loads(loads: &[Load], rodata_align: u64, insts: &[Instruction], say: &m
     }
 }
 
+/// Where a general register's value comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Source {
+    /// The caller, or an instruction.
+    Value,
+    /// The bits of a mask: a number below the entries of a table.
+    MaskBits,
+    /// The address of a table.
+    Table,
+}
+
 fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
     let places = SYSTEM_V.places(facts.params.iter().copied());
-    let readable: Vec<u8> = places.iter().flatten().filter(|r| r.class == File::G).map(|r| r.number).collect();
+    let words = places.iter().flatten().filter(|r| r.class == File::G);
+    let mut written: BTreeMap<u8, Source> = words.map(|r| (r.number, Source::Value)).collect();
     let word_result = Abi::class_of(facts.result) == File::G;
+    let mut found: BTreeMap<&str, u32> = BTreeMap::new();
     for (index, inst) in insts.iter().enumerate() {
+        let name = inst.mnemonic.as_str();
+        let mut broken: Vec<(Obligation, String)> = Vec::new();
+        let mut bad = |number: u8, what: &str| {
+            broken.push((Obligation::BoundaryRegisters, format!("`{name}` {what} general register {number}")));
+        };
+        let mut stray = false;
+        if is_word_work(name, inst.operands()) {
+            *found.entry(name).or_default() += 1;
+        }
+        let overwritten = matches!(name, "inc" | "neg" | "shr");
         for (position, operand) in inst.operands().iter().enumerate() {
-            let &Operand::Register(Class::Gpr, number) = operand else { continue };
-            let leaving = insts[index + 1..].iter().all(|i| matches!(i.mnemonic.as_str(), "vzeroupper" | "ret"));
-            let fits = match position {
-                0 => word_result && number == SYSTEM_V.word_result && leaving,
-                _ => readable.contains(&number),
-            };
-            if !fits {
-                let text = format!("`{}` uses general register {number}", inst.mnemonic);
-                say(inst.offset, Obligation::BoundaryRegisters, text);
+            match *operand {
+                Operand::Register(Class::Gpr | Class::Address, number) if position == 0 => {
+                    // What crosses the boundary does so last.
+                    let crossing = matches!(name, "movd" | "vmovd" | "pextrd" | "vpextrd");
+                    let leaving =
+                        insts[index + 1..].iter().all(|i| matches!(i.mnemonic.as_str(), "vzeroupper" | "ret"));
+                    let result = word_result && number == SYSTEM_V.word_result;
+                    if crossing && !(leaving && result) || !SYSTEM_V.word_registers.contains(&number) {
+                        bad(number, "writes");
+                    }
+                    if overwritten && !written.contains_key(&number) {
+                        bad(number, "reads");
+                    }
+                    let source = match name {
+                        "lea" => Source::Table,
+                        "movmskps" | "vmovmskps" => Source::MaskBits,
+                        "mov" => match inst.operands().get(1) {
+                            Some(Operand::Register(_, from)) => written.get(from).copied().unwrap_or(Source::Value),
+                            _ => Source::Value,
+                        },
+                        _ => Source::Value,
+                    };
+                    written.insert(number, source);
+                }
+                Operand::Register(Class::Gpr | Class::Address, number) => match written.get(&number) {
+                    Some(Source::Table) => bad(number, "computes with the address in"),
+                    Some(_) => {}
+                    None => bad(number, "reads"),
+                },
+                Operand::Entry { base, index: number, .. } => {
+                    let (table, bits) = (written.get(&base), written.get(&number));
+                    stray |= (table, bits) != (Some(&Source::Table), Some(&Source::MaskBits));
+                }
+                _ => {}
             }
         }
+        if stray {
+            let text = format!("`{name}` reads no entry of a table by the bits of a mask");
+            broken.push((Obligation::ConstantLoads, text));
+        }
+        broken.into_iter().for_each(|(obligation, text)| say(inst.offset, obligation, text));
+    }
+    if !found.iter().map(|(n, c)| (*n, *c)).eq(facts.words.iter().map(|(n, c)| (n.as_str(), *c))) {
+        say(0, Obligation::BoundaryRegisters, format!("{found:?} found, {:?} selected", facts.words));
     }
 }
 
 /// The register that is named, whatever part of it.
 fn whole(class: Class, number: u8) -> PhysReg {
     let class = match class {
-        Class::Gpr => File::G,
+        Class::Gpr | Class::Address => File::G,
         Class::K => File::K,
         Class::Xmm | Class::Ymm | Class::Zmm => File::V,
     };
@@ -246,9 +309,12 @@ fn check_ends(space: Space, facts: &FunctionFacts, insts: &[Instruction], say: &
     let due = space != Space::Sse && matches!(facts.result, Ty::Uniform(_));
     let zeroed: Vec<usize> = (0..insts.len()).filter(|&i| is(&insts[i], "vzeroupper")).collect();
     let only_words_after = |at: usize| {
-        insts[at + 1..]
-            .iter()
-            .all(|i| is(i, "ret") || i.operands().iter().any(|o| matches!(o, Operand::Register(Class::Gpr, _))))
+        insts[at + 1..].iter().all(|i| {
+            let has = |wanted: &[Class]| {
+                i.operands().iter().any(|o| matches!(o, Operand::Register(class, _) if wanted.contains(class)))
+            };
+            is(i, "ret") || has(&[Class::Gpr]) && !has(&[Class::Ymm, Class::Zmm])
+        })
     };
     let right = match zeroed[..] {
         [] => !due,

@@ -2,7 +2,7 @@
 
 use crate::decode::{Class, Instruction, Operand};
 use rake_ir::machine::x86::{ALL, X86};
-use rake_ir::machine::{Mem, Space, View};
+use rake_ir::machine::{ENTRY_BYTES, Mem, Space, View};
 use rake_ir::profile::Profile;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -46,6 +46,11 @@ pub fn class_of(view: View, space: Space) -> Class {
         View::Low => Class::Xmm,
         View::Mask => Class::K,
         View::Word => Class::Gpr,
+        View::Address => Class::Address,
+        View::Half => match space {
+            Space::Evex => Class::Ymm,
+            _ => Class::Xmm,
+        },
     }
 }
 
@@ -96,9 +101,15 @@ impl Shape {
         }
         let tied = info.tied[space as usize].map(usize::from);
         for (index, slot) in info.slots.iter().enumerate() {
-            if !slot.opmask && tied != Some(index) {
+            // What it reads at an address is one operand with the address.
+            let address = info.slots[..index].iter().any(|s| s.view == View::Address);
+            if !slot.opmask && tied != Some(index) && !address {
                 classes.push(class_of(slot.view, space));
-                memory.push(if slot.mem == Mem::AnyEvex && space != Space::Evex { Mem::No } else { slot.mem });
+                memory.push(match slot.mem {
+                    Mem::AnyEvex if space != Space::Evex => Mem::No,
+                    _ if slot.view == View::Address => Mem::Table,
+                    mem => mem,
+                });
             }
         }
         let imm = if info.imm { Some(None) } else { implied_imm.map(Some) };
@@ -126,8 +137,13 @@ impl Shape {
             && mask_fits
             && operands.len() == self.classes.len()
             && operands.iter().zip(&self.classes).zip(&self.memory).all(|((operand, class), mem)| match *operand {
-                Operand::Register(found, _) => found == *class && !matches!(mem, Mem::Rack | Mem::Element),
+                Operand::Register(found, _) => found == *class && !matches!(mem, Mem::Rack | Mem::Element | Mem::Table),
                 Operand::Memory { size, .. } => memory_fits(*mem, size, inst.broadcast, space),
+                Operand::Entry { size, scale, .. } => {
+                    *mem == Mem::Table
+                        && *class == Class::Address
+                        && (size, scale) == (ENTRY_BYTES as u8, ENTRY_BYTES as u8)
+                }
                 Operand::Immediate(_) => false,
             })
     }
@@ -139,6 +155,9 @@ fn memory_fits(mem: Mem, size: u8, broadcast: bool, space: Space) -> bool {
         Mem::No => false,
         Mem::Rack => size == rack && !broadcast,
         Mem::Element => size == 4 && !broadcast,
+        Mem::Whole => size == rack && !broadcast,
+        // The address of a table is taken, not its bytes.
+        Mem::Table => !broadcast,
         Mem::Any | Mem::AnyEvex if broadcast => size == 4 && space == Space::Evex,
         Mem::Any | Mem::AnyEvex => size == rack,
     }
@@ -213,6 +232,14 @@ pub fn is_cross_lane(mnemonic: &str) -> bool {
     STEMS.iter().any(|stem| plain.starts_with(stem))
 }
 
+/// Whether an instruction works in general registers, or with what they hold, beyond bringing scalars across the boundary,
+/// copying and taking a table's address.
+pub fn is_word_work(mnemonic: &str, operands: &[Operand]) -> bool {
+    let general = |o: &Operand| matches!(o, Operand::Register(Class::Gpr, _) | Operand::Entry { .. });
+    let crossing = matches!(mnemonic, "movd" | "vmovd" | "vpbroadcastd" | "pextrd" | "vpextrd" | "mov");
+    !crossing && operands.iter().any(general)
+}
+
 /// Whether an instruction with equal sources makes a constant: zeros or ones.
 pub fn is_idiom(mnemonic: &str) -> bool {
     matches!(mnemonic, "xorps" | "vxorps" | "vpxord" | "pcmpeqd" | "vpcmpeqd" | "vpternlogd" | "kxorw" | "kxnorw")
@@ -230,8 +257,14 @@ pub fn is_neutral(inst: &Instruction) -> bool {
         all => all,
     };
     let mnemonic = inst.mnemonic.as_str();
-    if matches!(mnemonic, "movaps" | "vmovaps" | "kmovw") {
+    if matches!(mnemonic, "movaps" | "vmovaps") {
         return inst.mask.is_none();
+    }
+    if mnemonic == "kmovw" {
+        return !operands.iter().any(|o| matches!(o, Operand::Register(Class::Gpr, _)));
+    }
+    if matches!(mnemonic, "mov" | "lea") {
+        return true;
     }
     if changes_file(mnemonic) {
         return true;

@@ -58,6 +58,7 @@ impl Sample {
             result: F,
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
+            words: Default::default(),
             regions: vec![],
         };
         Sample { profile, code: code.concat(), relocations: vec![], align: 32, padding: vec![], facts }

@@ -67,7 +67,7 @@ impl SymbolResolver for Labels {
         address: u64,
         _: u32,
     ) -> Option<SymbolResult<'_>> {
-        let memory = instruction.op_kind(operand?) == OpKind::Memory;
+        let memory = instruction.op_kind(operand?) == OpKind::Memory && instruction.is_ip_rel_memory_operand();
         memory.then(|| SymbolResult::with_string(address, label(address)))
     }
 }

@@ -4,7 +4,7 @@ use super::encode::{Encoded, encode};
 use indexmap::IndexSet;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::machine::Space;
+use rake_ir::machine::{Space, TABLE_BYTES};
 use smol_str::SmolStr;
 
 /// Functions start at multiples of this.
@@ -28,10 +28,12 @@ impl Options<'_> {
     }
 }
 
-/// The literals of a program: those of a whole rack first, each in the order of first use, no two alike.
+/// The literals of a program: those of a whole rack, then tables, then elements, each in the order of first use, no two
+/// alike.
 #[derive(Clone, Debug, Default)]
 pub struct Pool<'a> {
     racks: IndexSet<&'a [u8]>,
+    tables: IndexSet<&'a [u8]>,
     elements: IndexSet<&'a [u8]>,
     rack_bytes: usize,
 }
@@ -47,27 +49,33 @@ impl<'a> Pool<'a> {
     }
 
     fn of_size_mut(&mut self, literal: &[u8]) -> &mut IndexSet<&'a [u8]> {
-        if literal.len() == self.rack_bytes { &mut self.racks } else { &mut self.elements }
+        match literal.len() {
+            len if len == self.rack_bytes => &mut self.racks,
+            TABLE_BYTES => &mut self.tables,
+            _ => &mut self.elements,
+        }
     }
 
     /// The literal's offset in `.rodata`.
     pub fn offset(&self, literal: &[u8]) -> Option<u32> {
-        let at = if literal.len() == self.rack_bytes {
-            self.racks.get_index_of(literal)? * self.rack_bytes
-        } else {
-            self.racks.len() * self.rack_bytes + self.elements.get_index_of(literal)? * 4
+        let tables = self.racks.len() * self.rack_bytes;
+        let elements = tables + self.tables.len() * TABLE_BYTES;
+        let at = match literal.len() {
+            len if len == self.rack_bytes => self.racks.get_index_of(literal)? * self.rack_bytes,
+            TABLE_BYTES => tables + self.tables.get_index_of(literal)? * TABLE_BYTES,
+            _ => elements + self.elements.get_index_of(literal)? * 4,
         };
         Some(at as u32)
     }
 
     /// The literals in order.
     pub fn literals(&self) -> impl Iterator<Item = &'a [u8]> {
-        self.racks.iter().chain(&self.elements).copied()
+        self.racks.iter().chain(&self.tables).chain(&self.elements).copied()
     }
 
     /// The section's alignment.
     pub fn align(&self) -> usize {
-        if self.racks.is_empty() { 4 } else { self.rack_bytes }
+        if self.racks.is_empty() && self.tables.is_empty() { 4 } else { self.rack_bytes }
     }
 }
 

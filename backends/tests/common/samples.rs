@@ -4,7 +4,7 @@ use rake_ir::allocated::{Function, Program};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
 use rake_ir::machine::x86::{ALL, X86};
-use rake_ir::machine::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg, View};
+use rake_ir::machine::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg, TABLE_BYTES, View};
 use rake_ir::profile::Profile;
 use rake_ir::selected::Param;
 use rake_ir::span::Span;
@@ -77,6 +77,8 @@ fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
     match view.class() {
         Class::V => PhysReg::v(random.next(profile.info().rack_registers as usize) as u8),
         Class::K => PhysReg::k(1 + random.next(7) as u8),
+        // Two are kept for addresses, which no other row reads.
+        Class::G if view == View::Address => PhysReg::g(10 + random.next(2) as u8),
         Class::G => PhysReg::g(SYSTEM_V.word_args[random.next(6)]),
     }
 }
@@ -86,6 +88,8 @@ fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8
         X86::Cmpps if profile == Profile::X86Sse2 => (round % 8) as u8,
         X86::Cmpps | X86::CmppsK | X86::CmppsKZ => (round % 32) as u8,
         X86::PcmpdK | X86::PcmpudK | X86::PcmpdKZ | X86::PcmpudKZ => (round % 8) as u8,
+        // A shift by one has an encoding of its own.
+        X86::Shr => 2 + random.next(30) as u8,
         // These move by bytes, of which only whole lanes are used.
         X86::Pslldq | X86::Psrldq | X86::Palignr => 4 * (1 + random.next(3) as u8),
         _ if op.info().kind == Kind::Cross => random.next(256) as u8,
@@ -103,8 +107,11 @@ fn sample(
     at: usize,
 ) -> Inst<PhysReg> {
     let row = op.info();
-    let dst = row.dst.map(|view| register(random, profile, view));
     let tied = MachOp::X86(op).tied(profile);
+    let dst = row.dst.map(|view| match view {
+        View::Word if tied.is_none() && round % 3 == 0 => PhysReg::g(SYSTEM_V.word_result),
+        view => register(random, profile, view),
+    });
     let args: Vec<_> = row
         .slots
         .iter()
@@ -122,6 +129,10 @@ fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec
     let machine = MachOp::X86(op);
     let mut out = Vec::new();
     for round in 0..rounds {
+        if op == X86::Address || op == X86::LoadEntry {
+            out.extend(entry(random, profile, op));
+            continue;
+        }
         let must = op
             .info()
             .slots
@@ -144,11 +155,28 @@ fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec
     out
 }
 
+/// A table's address, and for the row that needs it the bits of a mask and the entry.
+fn entry(random: &mut Random, profile: Profile, op: X86) -> Vec<Inst<PhysReg>> {
+    let [rack, mask] = [0; 2].map(|_| Operand::Reg(register(random, profile, View::Rack)));
+    let (base, bits) = (register(random, profile, View::Address), register(random, profile, View::Word));
+    let table = Operand::Literal(LiteralId(6));
+    let mut out = vec![inst(X86::Address, Some(base), &[table], None)];
+    if op == X86::LoadEntry {
+        out.push(inst(X86::Movmskps, Some(bits), &[mask], None));
+        out.push(inst(op, rack.reg(), &[Operand::Reg(base), Operand::Reg(bits), table], None));
+    }
+    out
+}
+
 fn literals(profile: Profile, seed: u8) -> Vec<Vec<u8>> {
     let bytes = profile.info().rack_bits as usize / 8;
     let rack = |k: u8| (0..bytes).map(|i| (i as u8).wrapping_mul(7) ^ k).collect::<Vec<u8>>();
     let element = |k: u8| vec![k, k ^ 0x55, 0x80, 0x3f];
-    vec![rack(1), rack(seed), rack(seed ^ 0x80), element(1), element(seed), element(seed ^ 0x80)]
+    let mut all = vec![rack(1), rack(seed), rack(seed ^ 0x80), element(1), element(seed), element(seed ^ 0x80)];
+    if MachOp::X86(X86::Address).is_in(profile) {
+        all.push((0..TABLE_BYTES).map(|i| (i % 251) as u8 ^ seed).collect());
+    }
+    all
 }
 
 /// Every row of the table that the profile has, `rounds` times in each of its shapes. The definitions are named like

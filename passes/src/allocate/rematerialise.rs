@@ -13,7 +13,7 @@
 //!                                        %9 = subps %8, %10
 //! ```
 
-use crate::pressure::{Body, available, excess, file, peak, registers_of};
+use crate::pressure::{Body, available, excess, peak, registers_of};
 use rake_ir::machine::{Class, Inst, Kind, Operand};
 use rake_ir::selected::{Function, Reg};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub(super) fn relieve(body: &Body, order: &[u32]) -> Option<Function> {
     let needs = body.needs(order);
     let over = |place: usize| excess(needs[place].registers, body.profile);
     let place = (0..order.len()).max_by_key(|&place| (over(place), std::cmp::Reverse(place)))?;
-    let [racks, _] = available(body.profile);
+    let [racks, ..] = available(body.profile);
     if needs[place].registers[0] <= racks {
         return None;
     }
@@ -72,8 +72,8 @@ fn choices(body: &Body, order: &[u32], place: usize) -> (Vec<Again>, BTreeMap<Re
         let Some(reg) = inst.dst.filter(|&reg| body.f.class(reg) == Class::V && !here.contains(&reg)) else { continue };
         let Some(reader) = next[reg.0 as usize] else { continue };
         let Some(to) = entry(body, order, inst, reader).filter(|&to| to > place) else { continue };
-        let words = registers_of(inst).any(|reg| file(body.f.class(reg)).is_none());
-        if inst.op.info().kind == Kind::Boundary || words {
+        let words = registers_of(inst).any(|reg| body.f.class(reg) == Class::G);
+        if matches!(inst.op.info().kind, Kind::Boundary | Kind::Cross | Kind::Word) || words {
             continue;
         }
         let dies = |reg: &Reg| body.constant(*reg).is_none() && (last[reg.0 as usize] as usize) < to;

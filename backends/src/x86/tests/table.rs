@@ -1,7 +1,7 @@
 //! The selection table itself: every rule is well-formed, and every operation of the vocabulary that is due has one.
 
 use super::{PROFILES, X86Target};
-use rake_ir::machine::{Class, MachOp};
+use rake_ir::machine::{Class, MachOp, Mem, TABLE_BYTES};
 use rake_ir::ops::{OPS, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
@@ -9,6 +9,8 @@ use rake_passes::select::matrix;
 use rake_passes::select::rule::{Key, Rule, Src, StepImm, Target};
 
 const ELEMS: [Elem; 4] = [Elem::F32, Elem::I32, Elem::U32, Elem::Bool];
+/// Elements of 16 and 8 bits that some rule takes or gives.
+const NARROW: [Elem; 2] = [Elem::I16, Elem::U8];
 
 /// Every key that selection can ask for.
 fn keys() -> Vec<Key> {
@@ -18,6 +20,7 @@ fn keys() -> Vec<Key> {
     keys.extend(compares.map(Key::Not));
     keys.extend(shifts.map(Key::ShiftBy));
     keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger]);
+    keys.extend(OPS.iter().map(|row| Key::Leave(row.op)));
     keys.extend([Key::EnterMask, Key::EnterUniform, Key::LeaveMask, Key::LeaveUniform]);
     keys
 }
@@ -25,7 +28,9 @@ fn keys() -> Vec<Key> {
 #[test]
 fn sequences_fit_the_machine_table() {
     for profile in PROFILES {
-        for (key, elem) in keys().into_iter().flat_map(|key| ELEMS.map(|elem| (key, elem))) {
+        for (key, elem) in
+            keys().into_iter().flat_map(|key| ELEMS.into_iter().chain(NARROW).map(move |elem| (key, elem)))
+        {
             let Rule::Steps(steps) = X86Target.rule(key, elem, profile) else { continue };
             if matches!(key, Key::Op(Op::Const | Op::LaneIndex)) {
                 continue;
@@ -41,8 +46,11 @@ fn sequences_fit_the_machine_table() {
                     match *src {
                         Src::Step(n) => assert_eq!(classes[usize::from(n)], slot.view.class(), "{place}"),
                         Src::Lanes(lanes) => {
-                            assert!([1, 2, 4].contains(&lanes.len()), "{place}");
+                            assert!([1, 2, 4, 16].contains(&lanes.len()), "{place}");
                             assert_eq!(slot.view.class(), Class::V, "{place}");
+                        }
+                        Src::Table(bytes) => {
+                            assert_eq!((bytes.len(), slot.mem), (TABLE_BYTES, Mem::Table), "{place}");
                         }
                         Src::Arg(_) => {}
                     }
