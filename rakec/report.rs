@@ -42,6 +42,7 @@ pub const fn class_name(kind: Kind) -> &'static str {
         Kind::Move => "move",
         Kind::Const => "const",
         Kind::Boundary => "boundary",
+        Kind::Word => "word",
         Kind::Control => "control",
     }
 }

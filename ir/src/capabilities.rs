@@ -88,13 +88,18 @@ pub fn operation(op: Op, elem: Elem, profile: Profile) -> Status {
     if op == Op::Fma && !profile.info().fma {
         return Status::Never("the profile has no fused multiply-add, and two roundings are not one");
     }
-    let narrow = matches!(elem, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool);
-    if profile.info().available && narrow && compiled(op) { Status::Available } else { Status::NotYet }
+    if profile.info().available && compiled(op, elem) { Status::Available } else { Status::NotYet }
 }
 
-/// The operations that the back ends lower on 32-bit elements.
-fn compiled(op: Op) -> bool {
+/// The operations that the back ends lower: on 32-bit elements, and on racks of `i16s` and `u8s` what is named for them.
+fn compiled(op: Op, elem: Elem) -> bool {
     use Op::*;
+    match elem {
+        Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool => {}
+        Elem::I16 => return matches!(op, Param | Const | Splat | Bitcast | Dot),
+        Elem::U8 => return matches!(op, Param | Const | Splat | Bitcast | WidenLow | WidenHigh),
+        _ => return false,
+    }
     matches!(
         op,
         Param
@@ -133,6 +138,16 @@ fn compiled(op: Op) -> bool {
             | ShiftBitsLeft
             | ShiftBitsRight
             | ShiftBitsRightSigned
+            | Floor
+            | Ceil
+            | Trunc
+            | Nearest
+            | ToF32
+            | ToI32
+            | ToU32
+            | Bitmask
+            | All
+            | Any
             | Bitcast
             | Shuffle
             | ZipLow

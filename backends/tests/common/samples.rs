@@ -168,12 +168,12 @@ fn entry(random: &mut Random, profile: Profile, op: X86) -> Vec<Inst<PhysReg>> {
     out
 }
 
-fn literals(profile: Profile, seed: u8) -> Vec<Vec<u8>> {
+fn literals(profile: Profile, seed: u8, table: bool) -> Vec<Vec<u8>> {
     let bytes = profile.info().rack_bits as usize / 8;
     let rack = |k: u8| (0..bytes).map(|i| (i as u8).wrapping_mul(7) ^ k).collect::<Vec<u8>>();
     let element = |k: u8| vec![k, k ^ 0x55, 0x80, 0x3f];
     let mut all = vec![rack(1), rack(seed), rack(seed ^ 0x80), element(1), element(seed), element(seed ^ 0x80)];
-    if MachOp::X86(X86::Address).is_in(profile) {
+    if table {
         all.push((0..TABLE_BYTES).map(|i| (i % 251) as u8 ^ seed).collect());
     }
     all
@@ -196,7 +196,8 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
     for (index, chunk) in rows.chunks(rows.len().div_ceil(names.len() - 1)).enumerate() {
         let mut insts: Vec<_> = chunk.iter().flat_map(|&op| samples(&mut random, profile, op, rounds)).collect();
         insts.push(inst(X86::Ret, None, &[], None));
-        let literals = literals(profile, index as u8 * 2);
+        let tables = chunk.contains(&X86::Address) || chunk.contains(&X86::LoadEntry);
+        let literals = literals(profile, index as u8 * 2, tables);
         functions.push(function(names[index], &words, Ty::Rack(Elem::F32), literals, insts));
     }
     // A word result may come from any rack register, but leaves by `eax` alone and last.
@@ -229,7 +230,8 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
             let mut insts = samples(&mut random, profile, op, rounds);
             insts.push(inst(X86::Ret, None, &[], None));
             let reads = insts.iter().any(|i| i.args.iter().any(|a| a.literal().is_some()));
-            let literals = if reads { literals(profile, op as u8 * 2) } else { vec![] };
+            let table = op == X86::Address || op == X86::LoadEntry;
+            let literals = if reads { literals(profile, op as u8 * 2, table) } else { vec![] };
             let words = [Ty::Uniform(Elem::I32); 6];
             program(profile, vec![function("f", &words, Ty::Rack(Elem::F32), literals, insts)])
         })
