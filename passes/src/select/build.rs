@@ -263,6 +263,8 @@ impl<'a> Builder<'a> {
         let under = match site.kept {
             _ if site.mask.is_none() => op,
             Kept::Any if !op.info().raises => op,
+            // It has a mask already: the result of a comparison that was made under the site's.
+            Kept::Any if op.info().slots.first().is_some_and(|slot| slot.opmask) => op,
             Kept::Any | Kept::Zero => {
                 masked.extend(args.iter().copied());
                 op.zeroed().ok_or(none)?
