@@ -145,6 +145,9 @@ fn compiled(op: Op, elem: Elem) -> bool {
             | ToF32
             | ToI32
             | ToU32
+            | Narrow
+            | Compress
+            | Expand
             | Bitmask
             | All
             | Any

@@ -4,6 +4,7 @@
 //! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
 
 use super::shuffle;
+use super::tables::{COMPRESS, EXPAND};
 use rake_ir::machine::x86::X86;
 use rake_ir::machine::{MachOp, Space};
 use rake_ir::ops::Op;
@@ -74,8 +75,6 @@ const ALL_16: Src = Src::Lanes(&[0xffff]);
 const COUNTS: Src = Src::Lanes(&[31]);
 /// 64-bit lanes: the even ones, then the odd ones.
 const EVEN_THEN_ODD: Src = Src::Lanes(&[0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0, 7, 0]);
-/// The low halves of 64-bit lanes.
-const EVEN: Src = Src::Lanes(&[u32::MAX, 0]);
 /// A shift count modulo 32 in the low 64 bits.
 const COUNT: Src = Src::Lanes(&[31, 0, 0, 0]);
 
@@ -294,15 +293,14 @@ fn integer_op(op: Op, space: Space) -> Rule {
         (Op::Const | Op::LaneIndex, _) => seq![Load()],
         (Op::Add, _) => seq![Paddd(A, B)],
         (Op::Sub, _) => seq![Psubd(A, B)],
-        // Products of the even and of the odd lanes, 64 bits each, whose low halves are put together.
+        // Products of the even and of the odd lanes, 64 bits each, whose low halves are put together and in order.
         (Op::Mul, Sse) => seq![
             Pmuludq(A, B),
-            Psrlq(A) #32,
-            Psrlq(B) #32,
+            Pshufd(A) #0xf5,
+            Pshufd(B) #0xf5,
             Pmuludq(S1, S2),
-            Pand(S0, EVEN),
-            Psllq(S3) #32,
-            Por(S4, S5),
+            Shufps(S0, S3) #0x88,
+            Pshufd(S4) #0xd8,
         ],
         (Op::Mul, _) => seq![Pmulld(A, B)],
         (Op::Div, _) => NO_SUCH,
@@ -410,6 +408,21 @@ fn by_mask(op: Op, space: Space) -> Rule {
             Pandn(A, C),
             Por(S15, S16),
         ],
+        // What goes to the places behind is one of the zeroed lanes.
+        (Op::Compress, Vex) => seq![
+            Andps(A, B),
+            Movmskps(A),
+            Address(Src::Table(&COMPRESS)),
+            LoadEntry(S2, S1, Src::Table(&COMPRESS)),
+            Permps(S3, S0),
+        ],
+        (Op::Expand, Vex) => seq![
+            Movmskps(A),
+            Address(Src::Table(&EXPAND)),
+            LoadEntry(S1, S0, Src::Table(&EXPAND)),
+            Permps(S2, B),
+            Blendvps(C, S3, A),
+        ],
         (Op::Compress, Evex) => seq![Compressps(A, B)],
         (Op::Expand, Evex) => seq![Expandps(A, C, B)],
         _ => LATER,
@@ -440,6 +453,7 @@ fn narrow(op: Op, space: Space) -> Rule {
         (Op::Const, _) => seq![Load()],
         (Op::Narrow, Sse) => seq![Packssdw(A, B)],
         // Packed in each 128 bits, the halves of the racks alternate.
+        (Op::Narrow, Vex) => seq![Packssdw(A, B), Permq(S0) #0xd8],
         (Op::Narrow, Evex) => seq![Packssdw(A, B), PermqBy(EVEN_THEN_ODD, S0)],
         (Op::WidenLow, Sse) => seq![Punpcklbw(A, ZERO)],
         (Op::WidenHigh, Sse) => seq![Punpckhbw(A, ZERO)],
