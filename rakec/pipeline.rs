@@ -40,6 +40,8 @@ pub struct Pass {
     pub run: fn(&Context, Ir) -> Outcome,
     /// What its result must satisfy.
     pub check: fn(&Ir) -> Result<(), Vec<String>>,
+    /// Whether the pass after it still runs on a program that this one rejects, for what more there is to report.
+    pub lenient: bool,
     /// Passes that must have run, and why; an order that the IRs alone do not force.
     pub after: &'static [(&'static str, &'static str)],
 }
@@ -232,22 +234,33 @@ pub struct Drive<'a> {
 impl Drive<'_> {
     /// Runs the passes of the range on `ir`.
     pub fn run(&mut self, mut ir: Ir, observers: &mut [&mut dyn Observer]) -> Outcome {
-        let mut diagnostics = Vec::new();
+        let mut diagnostics: Vec<Diagnostic> = Vec::new();
+        let mut rejected = false;
         for (index, pass) in self.range.passes(self.context.profile) {
             let wanted = observers.iter().any(|observer| observer.wants_before(index, pass));
             let before = wanted.then(|| ir.clone());
             let outcome = self.step(pass, ir);
+            let waiting = rejected;
+            rejected |= outcome.diagnostics.iter().any(Diagnostic::is_error);
             diagnostics.extend(outcome.diagnostics);
-            let Some(result) = outcome.ir else {
+            let Some(result) = outcome.ir.filter(|_| !rejected || pass.lenient) else {
+                if waiting {
+                    diagnostics.sort_by_key(|diagnostic| (diagnostic.span().is_none(), diagnostic.span()));
+                }
                 return Outcome { ir: None, diagnostics };
             };
+            if rejected {
+                // The next pass may have more to say, but there is no program to look at.
+                ir = result;
+                continue;
+            }
             if let Err(problem) = self.look(index, pass, before.as_ref(), &result, observers) {
                 diagnostics.push(problem);
                 return Outcome { ir: None, diagnostics };
             }
             ir = result;
         }
-        Outcome { ir: Some(ir), diagnostics }
+        Outcome { ir: (!rejected).then_some(ir), diagnostics }
     }
 
     fn step(&mut self, pass: &'static Pass, ir: Ir) -> Outcome {

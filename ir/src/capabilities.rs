@@ -52,7 +52,8 @@ features! {
     Locations "mutable rack locations" true "`x := e`, `x <- e` and arrays of racks.";
     Constants "constants" true "`const name: T = literal`.";
     ComputedConstants "constants of computed values" false "`const name: T = a + b`.";
-    OtherRacks "racks of 8-, 16- and 64-bit elements" false "`i8s` to `u64s` and `f64s`.";
+    NarrowRacks "racks of 8- and 16-bit elements" true "`i8s u8s i16s u16s`: passed, bound, `bitcast`, and in `dot narrow widen_low widen_high`.";
+    OtherRacks "racks of 64-bit elements" false "`i64s`, `u64s` and `f64s`.";
     OtherUniforms "uniforms of 8, 16 and 64 bits" false "`i8` to `u64` and `f64` in vector code.";
     ArrayLiterals "array literals in vector code" false "`[a, b]` as the value of an array of racks.";
     Tines "tines" true "`tine #name`: named masks.";
@@ -98,7 +99,8 @@ fn compiled(op: Op, elem: Elem) -> bool {
         Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool => {}
         Elem::I16 => return matches!(op, Param | Const | Splat | Bitcast | Dot),
         Elem::U8 => return matches!(op, Param | Const | Splat | Bitcast | WidenLow | WidenHigh),
-        _ => return false,
+        Elem::I8 | Elem::U16 => return matches!(op, Param | Bitcast),
+        Elem::I64 | Elem::U64 | Elem::F64 => return false,
     }
     matches!(
         op,

@@ -22,6 +22,7 @@ pub const PASSES: &[Pass] = &[
         from: Kind::Surface,
         to: Kind::Surface,
         run: resolve,
+        lenient: true,
         ..WHOLE
     },
     Pass {
@@ -150,6 +151,7 @@ const WHOLE: Pass = Pass {
     work: Work::Program,
     run: |_, ir| Outcome { ir: Some(ir), diagnostics: Vec::new() },
     check: Ir::check,
+    lenient: false,
     after: &[],
 };
 
@@ -182,7 +184,7 @@ fn parse(context: &Context, ir: Ir) -> Outcome {
 fn resolve(_: &Context, ir: Ir) -> Outcome {
     let Ir::Surface(file) = ir else { return mismatch("resolve", &ir) };
     let diagnostics = passes::resolve::run(&file);
-    unless_errors(file, diagnostics)
+    Outcome { ir: Some(file.into()), diagnostics }
 }
 
 fn typecheck(context: &Context, ir: Ir) -> Outcome {

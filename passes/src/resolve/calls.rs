@@ -3,7 +3,7 @@
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::span::Span;
-use rake_ir::surface::File;
+use rake_ir::surface::{DefKind, File};
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
@@ -53,17 +53,22 @@ pub fn check(file: &File, edges: &[Vec<(usize, Span)>], diagnostics: &mut Vec<Di
 }
 
 fn recursion(file: &File, path: &[(usize, usize)], callee: usize, span: Span) -> Diagnostic {
-    let name = |index: usize| format!("`{}`", file.defs[index].name.text);
+    let name = |index: usize| format!("`{}`", super::key(&file.defs[index]));
     let start = path.iter().position(|&(node, _)| node == callee).unwrap_or(0);
     let mut cycle: Vec<String> = path[start..].iter().map(|&(node, _)| name(node)).collect();
     cycle.push(name(callee));
     let error = Diagnostic::error(Code::Recursion, span, format!("{} is recursive", name(callee)));
     let note = format!("calls are inlined, and {} never ends", cycle.join(" calls "));
-    error.note(note).help("`repeat` takes a number of steps that is known when compiled")
+    let help = match file.defs[callee].kind {
+        DefKind::Tine { .. } => "a tine is one predicate; write the condition out",
+        _ => "`repeat` takes a number of steps that is known when compiled",
+    };
+    error.note(note).help(help)
 }
 
 fn too_deep(file: &File, node: usize, span: Span) -> Diagnostic {
-    let message = format!("`{}` starts a chain of more than {} calls", file.defs[node].name.text, limits::CALL_DEPTH);
+    let message =
+        format!("`{}` starts a chain of more than {} calls", super::key(&file.defs[node]), limits::CALL_DEPTH);
     let error = Diagnostic::error(Code::CallsTooDeep, span, message);
     error.help("calls are inlined; write some of the chain's definitions out")
 }

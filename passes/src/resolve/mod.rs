@@ -9,12 +9,13 @@
 //! ```
 //!
 //! Definitions may be used before they stand. A definition named like an operation of the vocabulary takes its place in
-//! calls, except in its own body, where the name still means the operation. Tines have a namespace of their own, `#name`.
+//! calls, except in its own body, where the name still means the operation. Tines have a namespace of their own, `#name`: a
+//! local one refers to those before it, a global one to any.
 //! Bodies of runs and slow functions belong to later checkers.
 
 mod calls;
 mod scope;
-mod suggest;
+pub(crate) mod suggest;
 
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
@@ -25,7 +26,7 @@ use rake_ir::surface::{
 };
 use scope::Scope;
 use smol_str::{SmolStr, format_smolstr};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Checks the names of a file. The diagnostics come in source order of the definitions they are about.
 pub fn run(file: &File) -> Vec<Diagnostic> {
@@ -33,6 +34,8 @@ pub fn run(file: &File) -> Vec<Diagnostic> {
         file,
         defs: HashMap::new(),
         scope: Scope::default(),
+        locations: HashSet::new(),
+        tines: HashMap::new(),
         edges: vec![Vec::new(); file.defs.len()],
         current: 0,
         diagnostics: Vec::new(),
@@ -100,6 +103,11 @@ const C_KEYWORDS: &[&str] = &[
     "while",
 ];
 
+/// Whether C keeps the name for itself: `_Bool`, `__asm__`, `__restrict`.
+fn reserved_in_c(name: &str) -> bool {
+    name.strip_prefix('_').is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_ascii_uppercase()))
+}
+
 /// A definition's name in the one namespace: tines carry their `#`.
 fn key(def: &Def) -> SmolStr {
     match def.kind {
@@ -129,6 +137,10 @@ struct Resolver<'a> {
     file: &'a File,
     defs: HashMap<SmolStr, usize>,
     scope: Scope,
+    /// Where the mutable locations in scope are declared.
+    locations: HashSet<Span>,
+    /// Where the rake's own tines stand.
+    tines: HashMap<&'a str, Span>,
     /// Per definition, what its body calls and where.
     edges: Vec<Vec<(usize, Span)>>,
     current: usize,
@@ -160,9 +172,11 @@ impl<'a> Resolver<'a> {
                     | DefKind::Slow(_)
                     | DefKind::ExternSlow { .. }
             );
-            if function && C_KEYWORDS.contains(&def.name.text.as_str()) {
-                let message = format!("`{}` is a keyword of C and cannot name a C function", def.name.text);
-                let help = format!("choose another name, such as `{}_`", def.name.text);
+            let text = def.name.text.as_str();
+            if function && (C_KEYWORDS.contains(&text) || reserved_in_c(text)) {
+                let is = if reserved_in_c(text) { "belongs to C's own names" } else { "is a keyword of C" };
+                let message = format!("`{text}` {is} and cannot name a C function");
+                let help = format!("choose another name, such as `{}_`", text.trim_matches('_').to_lowercase());
                 self.error(Code::CKeyword, def.name.span, message).help = Some(help);
             }
         }
@@ -185,10 +199,17 @@ impl<'a> Resolver<'a> {
     fn function(&mut self, function: &'a Function) {
         self.scope.open();
         self.params(&function.params);
+        let tines = function.body.stmts.iter().filter_map(|&stmt| match &self.file.stmts[stmt].kind {
+            StmtKind::Tine { name, .. } => Some((name.text.as_str(), name.span)),
+            _ => None,
+        });
+        self.tines = tines.collect();
         for &stmt in &function.body.stmts {
             self.stmt(stmt);
         }
         self.scope.close();
+        self.locations.clear();
+        self.tines.clear();
     }
 
     fn params(&mut self, params: &'a [Param]) {
@@ -222,6 +243,22 @@ impl<'a> Resolver<'a> {
         self.scope.bind(key, span);
     }
 
+    /// Declares a mutable location; a second `:=` is taken for an assignment.
+    fn location(&mut self, name: &Name) {
+        match self.scope.find(&name.text) {
+            Some((first, _)) if self.locations.contains(&first) => {
+                let message = format!("`{}` is declared twice", name.text);
+                let error = Diagnostic::error(Code::BoundTwice, name.span, message).label(first, "first declared here");
+                let help = format!("`:=` declares a location; to assign it write `{} <- ...`", name.text);
+                self.diagnostics.push(error.help(help));
+            }
+            _ => {
+                self.bind(name);
+                self.locations.insert(name.span);
+            }
+        }
+    }
+
     fn block(&mut self, block: &'a Block) {
         self.scope.open();
         for &stmt in &block.stmts {
@@ -233,9 +270,13 @@ impl<'a> Resolver<'a> {
     fn stmt(&mut self, stmt: StmtId) {
         let file = self.file;
         match &file.stmts[stmt].kind {
-            StmtKind::Let { name, value, .. } | StmtKind::Location { name, value, .. } => {
+            StmtKind::Let { name, value, .. } => {
                 self.expr(*value);
                 self.bind(name);
+            }
+            StmtKind::Location { name, value, .. } => {
+                self.expr(*value);
+                self.location(name);
             }
             StmtKind::Region(stages) => {
                 for stage in stages {
@@ -374,8 +415,27 @@ impl<'a> Resolver<'a> {
         }
         match self.defs.get(&key) {
             Some(&index) => self.edges[self.current].push((index, name.span)),
-            None => self.undefined(&key, name.span, "there is no tine", false),
+            None => self.no_tine(name),
         }
+    }
+
+    fn no_tine(&mut self, name: &Name) {
+        let text = &name.text;
+        if let Some(&below) = self.tines.get(text.as_str()) {
+            let message = format!("the tine `#{text}` is bound further down");
+            let error = Diagnostic::error(Code::UndefinedName, name.span, message).label(below, "bound here");
+            self.diagnostics.push(error.help("a tine of a rake refers to those before it; move that one up"));
+            return;
+        }
+        let help = if self.scope.find(text).is_some() {
+            Some(format!("`{text}` is a value and no tine; write it without `#`"))
+        } else {
+            let defs = self.file.defs.iter().filter(|def| matches!(def.kind, DefKind::Tine { .. }));
+            let globals = defs.map(|def| def.name.text.as_str());
+            let locals = self.scope.names().filter_map(|name| name.strip_prefix('#'));
+            suggest::nearest(text, globals.chain(locals)).map(|nearest| format!("did you mean `#{nearest}`?"))
+        };
+        self.error(Code::UndefinedName, name.span, format!("there is no tine `#{text}`")).help = help;
     }
 
     fn callee(&mut self, name: &Name) {
@@ -409,8 +469,13 @@ impl<'a> Resolver<'a> {
         let defs = self.file.defs.iter().map(key);
         let operations = rake_ir::ops::OPS.iter().filter(|_| called).map(|row| SmolStr::new(row.spelling));
         let candidates: Vec<SmolStr> = self.scope.names().cloned().chain(defs).chain(operations).collect();
-        let nearest = suggest::nearest(name, candidates.iter().map(SmolStr::as_str));
-        let help = nearest.map(|nearest| format!("did you mean `{nearest}`?"));
+        let tine = format_smolstr!("#{name}");
+        let help = if candidates.contains(&tine) {
+            Some(format!("a tine is written with its sign: `{tine}`"))
+        } else {
+            let plain = candidates.iter().map(SmolStr::as_str).filter(|name| !name.starts_with('#'));
+            suggest::nearest(name, plain).map(|nearest| format!("did you mean `{nearest}`?"))
+        };
         self.error(Code::UndefinedName, span, format!("{words} `{name}`")).help = help;
     }
 }

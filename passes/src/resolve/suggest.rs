@@ -1,7 +1,9 @@
 //! The spelling nearest to a name that nothing defines.
 
 /// The candidate that differs least from `name`: one letter in short names, two in longer ones, an exchange of
-/// neighbours counting as one. Every other letter would be near a name of one letter, so that has none. The first in alphabetical order when several are equally near.
+/// neighbours counting as one. Every other letter would be near a name of one letter, so that has none, and a short name
+/// only those that start like it or hold its letters. Of several equally near
+/// the one of its length, then the first in alphabetical order.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let allowed = match name.len() {
         0..=1 => return None,
@@ -14,10 +16,15 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
                 && c.len().abs_diff(name.len()) <= allowed
                 && c.len() > allowed.min(name.len().saturating_sub(1))
         })
-        .map(|candidate| (distance(name.as_bytes(), candidate.as_bytes()), candidate))
-        .filter(|&(distance, _)| distance <= allowed)
+        .filter(|c| {
+            name.len() > 3 || c.as_bytes()[0] == name.as_bytes()[0] || c.bytes().all(|b| name.as_bytes().contains(&b))
+        })
+        .map(|candidate| {
+            (distance(name.as_bytes(), candidate.as_bytes()), candidate.len().abs_diff(name.len()), candidate)
+        })
+        .filter(|&(distance, ..)| distance <= allowed)
         .min()
-        .map(|(_, candidate)| candidate)
+        .map(|(.., candidate)| candidate)
 }
 
 /// Optimal string alignment distance.
@@ -59,5 +66,8 @@ mod tests {
         assert_eq!(nearest("zebra", ["scaled", "moved"].into_iter()), None);
         assert_eq!(nearest("x", ["y", "yy"].into_iter()), None);
         assert_eq!(nearest("ox", ["oy", "origin"].into_iter()), Some("oy"));
+        assert_eq!(nearest("ox", ["ax", "o"].into_iter()), None);
+        assert_eq!(nearest("imn", ["min", "inn"].into_iter()), Some("inn"));
+        assert_eq!(nearest("imn", ["min", "sin"].into_iter()), Some("min"));
     }
 }

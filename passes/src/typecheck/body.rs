@@ -154,13 +154,43 @@ impl<'a, 'd> Body<'a, 'd> {
         }
     }
 
+    /// Refuses a broadcast that no mark shows: of a uniform that an operation takes from a rack.
+    pub fn visible(&mut self, expr: ExprId, ty: Ty) -> bool {
+        let found = self.ty(expr);
+        if found == ty || !found.is_uniform() {
+            return true;
+        }
+        let mut tree = vec![expr];
+        while let Some(id) = tree.pop() {
+            match &self.exprs[id].kind {
+                ExprKind::Op { op, args, .. } => {
+                    if args.iter().all(|&arg| self.ty(arg).is_uniform()) {
+                        tree.extend(args);
+                        continue;
+                    }
+                    let name = op.info().spelling;
+                    let message = format!("`{name}` gives a uniform, and nothing here shows that it meets a {ty}");
+                    let error = Diagnostic::error(Code::UnmarkedUniform, self.exprs[id].span, message);
+                    let elem = self.ty(id).elem();
+                    self.report(
+                        error.help(format!("bind it before: `let <name: {elem}> = {name}(...)`, and read `<name>`")),
+                    );
+                    return false;
+                }
+                ExprKind::If { condition, then, otherwise } => tree.extend([*condition, *then, *otherwise]),
+                _ => {}
+            }
+        }
+        true
+    }
+
     /// Holds a value to the type of its place.
     pub fn expect(&mut self, value: Checked, ty: Option<Ty>, place: &str) -> Checked {
         let (value, ty) = (value?, ty?);
         let found = self.ty(value);
         if broadcasts(found, ty) {
             self.coerce(value, ty);
-            return Some(value);
+            return self.visible(value, ty).then_some(value);
         }
         let span = self.exprs[value].span;
         let error = Diagnostic::error(Code::TypeMismatch, span, format!("expected {ty}{place}, found {found}"));

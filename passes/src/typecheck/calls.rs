@@ -105,11 +105,13 @@ impl Body<'_, '_> {
         let (value, at) = (value?, span);
         let from = self.ty(value);
         let to = match (from, to) {
-            (Ty::Rack(from), Ty::Rack(to)) if from.bits() == to.bits() => Ty::Rack(to),
+            // A rack is one register, however many lanes it is cut into.
+            (Ty::Rack(_), Ty::Rack(to)) => Ty::Rack(to),
             (Ty::Uniform(from), Ty::Uniform(to)) if from.bits() == to.bits() && from != Elem::Bool => Ty::Uniform(to),
             _ => {
-                let message = format!("`bitcast` keeps every bit, but {from} and {to} differ in shape or width");
-                self.error(Code::TypeMismatch, at, message);
+                let message = format!("`bitcast` keeps every bit, but {from} and {to} differ in width or kind");
+                let error = Diagnostic::error(Code::TypeMismatch, at, message);
+                self.report(error.help("it goes from rack to rack, and from uniform to uniform of one width"));
                 return None;
             }
         };

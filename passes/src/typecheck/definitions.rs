@@ -2,12 +2,13 @@
 
 use super::MAX_ERRORS;
 use super::literals::{self, Flexible};
+use crate::resolve::suggest;
 use rake_ir::capabilities::{Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
-use rake_ir::surface::{DefKind, ExprId, ExprKind, File, Function, Param, TypeId, TypeKind};
+use rake_ir::surface::{DefKind, ExprId, ExprKind, File, Function, Name, Param, TypeId, TypeKind};
 use rake_ir::typed::FunctionId;
 use rake_ir::types::{Elem, Ty};
 use smol_str::SmolStr;
@@ -224,6 +225,11 @@ impl<'a> Declarations<'a> {
                 return Some(Written::Scalar(*elem));
             }
             TypeKind::Rack(elem @ (Elem::F32 | Elem::I32 | Elem::U32)) => return Some(Written::Rack(*elem)),
+            TypeKind::Rack(elem @ (Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16))
+                if Feature::NarrowRacks.status(self.profile) == Status::Available =>
+            {
+                return Some(Written::Rack(*elem));
+            }
             TypeKind::Mask => return Some(Written::Mask),
             TypeKind::Array { count, element } => return Some(Written::Array(*element, *count)),
             TypeKind::Rack(Elem::Bool) => {
@@ -233,14 +239,43 @@ impl<'a> Declarations<'a> {
             }
             TypeKind::Error => return None,
             TypeKind::Scalar(_) => Feature::OtherUniforms,
+            TypeKind::Rack(elem) if elem.bits() < 32 => Feature::NarrowRacks,
             TypeKind::Rack(_) => Feature::OtherRacks,
             TypeKind::View(_) => Feature::GeneralRuns,
             TypeKind::Stack(_) => Feature::Packs,
-            TypeKind::Named(_) => Feature::Records,
+            TypeKind::Named(name) => match self.by_name.get(name.text.as_str()).map(|&def| &self.file.defs[def].kind) {
+                Some(DefKind::Pack { .. }) => Feature::Packs,
+                Some(DefKind::Record { .. } | DefKind::Union { .. }) => Feature::Records,
+                _ => {
+                    out.push(self.no_type(name));
+                    return None;
+                }
+            },
             TypeKind::Ptr { .. } | TypeKind::Function { .. } | TypeKind::Unit => Feature::Slow,
         };
         out.push(not_available(feature, self.profile, written.span));
         None
+    }
+
+    fn no_type(&self, name: &Name) -> Diagnostic {
+        let text = name.text.as_str();
+        let error = Diagnostic::error(Code::UndefinedName, name.span, format!("there is no type `{text}`"));
+        let elsewhere = [("float", "f32"), ("double", "f64"), ("int", "i32"), ("uint", "u32"), ("unsigned", "u32")];
+        if let Some((_, meant)) = elsewhere.into_iter().find(|(name, _)| *name == text) {
+            return error.help(format!("did you mean `{meant}`, or the rack `{meant}s`?"));
+        }
+        let elems = Elem::ALL.into_iter().map(|elem| elem.name().to_owned());
+        let racks = Elem::ALL.into_iter().filter(|elem| *elem != Elem::Bool).map(|elem| format!("{elem}s"));
+        let known: Vec<String> = elems.chain(racks).chain(["mask".to_owned()]).collect();
+        let records =
+            self.file.defs.iter().filter(|def| {
+                matches!(def.kind, DefKind::Pack { .. } | DefKind::Record { .. } | DefKind::Union { .. })
+            });
+        let candidates = known.iter().map(String::as_str).chain(records.map(|def| def.name.text.as_str()));
+        match suggest::nearest(text, candidates) {
+            Some(nearest) => error.help(format!("did you mean `{nearest}`?")),
+            None => error.help("racks are `f32s`, `i32s`, `u32s`; one Boolean per lane is a `mask`; uniforms are `f32`, `i32`, `u32`, `bool`"),
+        }
     }
 
     fn constant(&self, ty: TypeId, value: ExprId, out: &mut Vec<Diagnostic>) -> Option<(u64, Elem)> {

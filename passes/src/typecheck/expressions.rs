@@ -7,7 +7,7 @@ use rake_ir::capabilities::{self, Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, LaneRule, Op, TypeRule};
 use rake_ir::span::Span;
-use rake_ir::surface::{BinaryOp, ExprId, ExprKind, Number, SpineStep, UnaryOp};
+use rake_ir::surface::{BinaryOp, ExprId, ExprKind, Name, Number, SpineStep, UnaryOp};
 use rake_ir::typed::{self, Args, LocalKind, lift};
 use rake_ir::types::{Elem, Ty};
 use smallvec::smallvec;
@@ -122,6 +122,9 @@ impl Body<'_, '_> {
         };
         for (&arg, &ty) in args.iter().zip(&lifted) {
             self.coerce(arg, ty);
+            if !self.visible(arg, ty) {
+                return None;
+            }
         }
         if !self.in_stage(op, at) || !self.on_profile(op, &lifted, at) {
             return None;
@@ -251,6 +254,7 @@ impl Body<'_, '_> {
             ExprKind::Index { base, index, .. } => self.element(*base, *index, span),
             ExprKind::Call { callee, ty, args } => self.call(callee, *ty, args, hint, span),
             ExprKind::Tine { name, args } => self.tine(name, args.as_deref(), span),
+            ExprKind::Field { base, field } => self.field(*base, field, span),
             ExprKind::Error => {
                 self.failed = true;
                 None
@@ -283,6 +287,12 @@ impl Body<'_, '_> {
 
     fn number(&mut self, number: &Number, hint: Option<Elem>, span: Span) -> Checked {
         let elem = hint.unwrap_or(if number.float { Elem::F32 } else { Elem::I32 });
+        if elem != Elem::Bool && elem.bits() < 32 {
+            let message = format!("literals of {elem} in vector code are not available yet");
+            let error = Diagnostic::error(Code::NotAvailableYet, span, message);
+            self.report(error.help("make the rack of 32-bit lanes and `bitcast` it"));
+            return None;
+        }
         match literals::bits(number, elem, span) {
             Ok(bits) => Some(self.constant_of(bits, elem, span)),
             Err(error) => {
@@ -334,6 +344,7 @@ impl Body<'_, '_> {
         match &file.exprs[inner].kind {
             ExprKind::Name(name) => self.name(name, span, true),
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Lanes(_) => self.operand(inner, hint),
+            ExprKind::Field { base, field } => self.field(*base, field, span),
             ExprKind::Index { base, .. } => {
                 if let ExprKind::Name(name) = &file.exprs[*base].kind
                     && let Some(Some(local)) = self.lookup(name)
@@ -419,11 +430,43 @@ impl Body<'_, '_> {
         Some(self.alloc(typed::ExprKind::Element { array, index }, ty, span))
     }
 
+    /// `base.field`: no value of vector code has fields yet.
+    fn field(&mut self, base: ExprId, field: &Name, span: Span) -> Checked {
+        let bound = match &self.decls.file.exprs[base].kind {
+            ExprKind::Name(name) => match self.lookup(name) {
+                // Its marks are not what is wrong.
+                Some(local) => local.map(|local| self.locals[local].ty),
+                None => {
+                    self.failed = true;
+                    return None;
+                }
+            },
+            _ => self.expr(base, None).map(|base| self.ty(base)),
+        };
+        let Some(ty) = bound else {
+            self.failed = true;
+            return None;
+        };
+        let what = match &self.decls.file.exprs[base].kind {
+            ExprKind::Name(name) => format!("`{name}` is {ty}"),
+            _ => format!("this is {ty}"),
+        };
+        let message = format!("{what} and has no field `{}`", field.text);
+        let error = Diagnostic::error(Code::TypeMismatch, span, message);
+        self.report(match ty {
+            Ty::Rack(_) => {
+                error.help("one lane is reached by `extract(x, k)`; fields belong to packs, records and stacks")
+            }
+            _ => error.help("fields belong to packs, records and stacks"),
+        });
+        None
+    }
+
     /// Forms that belong to other kinds of code.
     fn foreign(&mut self, kind: &ExprKind, span: Span) -> Checked {
         let (feature, reason) = match kind {
             ExprKind::Slow { .. } => (Some(Feature::Slow), "it holds a slow block"),
-            ExprKind::Field { .. } | ExprKind::Record { .. } => (Some(Feature::Records), "it reads a record"),
+            ExprKind::Record { .. } => (Some(Feature::Records), "it builds a record"),
             ExprKind::Index { .. } => (Some(Feature::GeneralRuns), "it reads memory"),
             ExprKind::Stack { .. } => (Some(Feature::Packs), "it builds a stack"),
             ExprKind::Array(_) | ExprKind::ArrayFill { .. } => (Some(Feature::ArrayLiterals), "it builds an array"),

@@ -53,6 +53,16 @@ impl Body<'_, '_> {
                 self.expr(*value, None);
                 (format!("the result of the rake `{name}` is a sweep, and this is an expression"), *span)
             }
+            Some(surface::Stmt { kind: StmtKind::Assign { place, value }, span })
+                if matches!(self.decls.file.exprs[*value].kind, surface::ExprKind::Number(_))
+                    && !self.is_location(*place) =>
+            {
+                self.block(&stmts[..stmts.len() - 1]);
+                let message = format!("`<-` assigns, and `{name}` has no result");
+                let error = Diagnostic::error(Code::MissingResult, *span, message);
+                self.report(error.help("to compare with a negative number put a space between: `x < -1.0`"));
+                return;
+            }
             last => {
                 self.block(stmts);
                 // What was reported for these is enough.
@@ -67,6 +77,17 @@ impl Body<'_, '_> {
             false => "end the body with an expression",
         };
         self.report(Diagnostic::error(Code::MissingResult, span, message).help(help));
+    }
+
+    /// Whether the place starts with a name that can be assigned.
+    fn is_location(&self, place: surface::ExprId) -> bool {
+        let base = match self.decls.file.exprs[place].kind {
+            surface::ExprKind::Index { base, .. } => base,
+            _ => place,
+        };
+        let surface::ExprKind::Name(name) = &self.decls.file.exprs[base].kind else { return false };
+        let local = self.lookup(name).flatten().map(|local| self.locals[local].kind);
+        matches!(local, Some(LocalKind::Location | LocalKind::Array(_)))
     }
 
     /// Binds the parameters; `None` when one has an error.
