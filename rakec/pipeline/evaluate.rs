@@ -93,6 +93,15 @@ impl Ir {
 fn register(ty: Ty, value: &Lanes) -> Bits {
     let mut register = [JUNK; 16];
     let lane = |lane: usize| value.get(lane).unwrap_or(0) as u32;
+    if let Ty::Rack(elem) = ty
+        && elem.bits() < 32
+    {
+        let per_slot = 32 / elem.bits() as usize;
+        for (slot, bits) in register.iter_mut().enumerate().take(value.len() / per_slot) {
+            *bits = (0..per_slot).fold(0, |bits, at| bits | lane(slot * per_slot + at) << (at * elem.bits() as usize));
+        }
+        return register;
+    }
     for (index, slot) in register.iter_mut().enumerate().take(value.len()) {
         *slot = match ty {
             Ty::Mask(_) => (lane(index) & 1) << 31 | JUNK >> 1,
@@ -105,6 +114,13 @@ fn register(ty: Ty, value: &Lanes) -> Bits {
 
 /// The value that a caller reads from the result's register.
 fn value(ty: Ty, profile: Profile, register: &Bits) -> Lanes {
+    if let Ty::Rack(elem) = ty
+        && elem.bits() < 32
+    {
+        let per_slot = 32 / elem.bits() as usize;
+        let lane = |lane: usize| register[lane / per_slot] >> (lane % per_slot * elem.bits() as usize);
+        return Lanes::new((0..lanes_of(ty, profile)).map(|at| u64::from(lane(at)) & elem.lane_mask()));
+    }
     let lanes = register.iter().take(lanes_of(ty, profile)).map(|lane| match ty {
         Ty::Mask(_) => u64::from(lane >> 31),
         _ => u64::from(*lane),

@@ -153,6 +153,25 @@ fn random_programs_on_avx512() {
     random_programs_run_on(Profile::X86Avx512);
 }
 
+/// Random rakes, half as many as programs of scratches.
+#[test]
+fn random_rakes() {
+    for profile in PROFILES {
+        let mut bench = Bench::default();
+        let first = from_environment("RAKE_TEST_SEED", 1);
+        let count = from_environment("RAKE_TEST_PROGRAMS", 120) / 2;
+        for seed in first..first + count {
+            let fma = profile.info().fma && seed % 3 == 0;
+            let program = random::rakes(seed, 3, fma);
+            let fuse = [FuseLevel::Full, FuseLevel::Exact][seed as usize % 2];
+            add(&mut bench, &program, profile, fuse, QUICK, false);
+        }
+        let rejected: usize = bench.rejected.values().sum();
+        assert!(rejected as u64 * 10 <= count, "too many are rejected: {:?}", bench.rejected);
+        bench.finish();
+    }
+}
+
 /// Different targets may round a region differently; with `--fuse exact` they must not.
 #[test]
 fn exact_programs_agree_across_profiles() {

@@ -122,6 +122,10 @@ impl Body<'_, '_> {
                 let span = Span { end: name.span.end, ..stmt.span };
                 self.through(&ThroughHeader { predicate, otherwise, name, body, span }).map(Stmt::Through)
             }
+            StmtKind::Expr(value) if self.meant_binding(*value) => {
+                self.failed = true;
+                None
+            }
             StmtKind::Expr(value) => {
                 self.expr(*value, None);
                 let equals =
@@ -146,6 +150,14 @@ impl Body<'_, '_> {
                 None
             }
         }
+    }
+
+    /// Whether this is `y = x` with a `y` that nothing binds, which `resolve` reports.
+    fn meant_binding(&self, value: surface::ExprId) -> bool {
+        let exprs = &self.decls.file.exprs;
+        let surface::ExprKind::Binary { op: surface::BinaryOp::Eq, left, .. } = exprs[value].kind else { return false };
+        let surface::ExprKind::Name(name) = &exprs[left].kind else { return false };
+        self.lookup(name).is_none() && self.decls.meaning(name).is_none()
     }
 
     fn misplaced(&mut self, stmt: &StmtKind, span: Span) {

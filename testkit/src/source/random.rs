@@ -1,4 +1,8 @@
-//! Seeded programs: scratches of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
+//! Seeded programs: scratches and rakes of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
+
+mod rakes;
+
+pub use rakes::rakes;
 
 use super::{Elem, Program};
 use crate::special::Bits;
@@ -106,7 +110,7 @@ impl Generator {
         params
     }
 
-    fn declare(&mut self, text: &mut String, name: &str, params: &[Ty], result: Ty) {
+    fn declare(&mut self, word: &str, text: &mut String, name: &str, params: &[Ty], result: Ty) {
         self.names.clear();
         self.fresh = 0;
         let mut declared = Vec::new();
@@ -117,7 +121,7 @@ impl Generator {
             declared.push(form);
             self.names.push((param, ty));
         }
-        let _ = writeln!(text, "scratch {name}({}) -> {}:", declared.join(", "), result.name());
+        let _ = writeln!(text, "{word} {name}({}) -> {}:", declared.join(", "), result.name());
     }
 
     fn function(&mut self, text: &mut String, index: usize) {
@@ -129,7 +133,7 @@ impl Generator {
             1 => Ty::Flag,
             _ => self.value_type(),
         };
-        self.declare(text, &name, &params, result);
+        self.declare("scratch", text, &name, &params, result);
         let statements = if result.is_marked() { self.bits.below(2) } else { self.bits.below(4) };
         for _ in 0..statements {
             self.statement(text);
@@ -146,7 +150,7 @@ impl Generator {
         self.names.clear();
         let elem = self.elem();
         let params = [Ty::Mask, Ty::Rack(elem), Ty::Rack(Elem::F32), Ty::Rack(Elem::F32), Ty::Rack(self.elem())];
-        self.declare(text, &format!("g_{index}"), &params, Ty::Rack(elem));
+        self.declare("scratch", text, &format!("g_{index}"), &params, Ty::Rack(elem));
         // The mask is the guard's alone.
         self.names.remove(0);
         let budget = 2 + self.bits.below(6);
