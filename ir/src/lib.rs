@@ -17,6 +17,7 @@ pub mod ops;
 pub mod profile;
 pub mod reference;
 pub mod selected;
+pub mod sequences;
 pub mod span;
 pub mod surface;
 pub mod text;

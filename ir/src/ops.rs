@@ -201,7 +201,7 @@ ops! {
     Ceil "ceil" "ceil" Call 1..=1 None T::Same(F), Sanitise(&[0.0]), Rounded, true, "Least integral value not below; a zero keeps the sign.";
     Trunc "trunc" "trunc" Call 1..=1 None T::Same(F), Sanitise(&[0.0]), Rounded, true, "Integral part; a zero keeps the sign.";
     Nearest "nearest" "nearest" Call 1..=1 None T::Same(F), Sanitise(&[0.0]), Rounded, true, "Nearest integral value, ties to even; a zero keeps the sign.";
-    Exp "exp" "exp" Call 1..=1 None T::SameF32, Sanitise(&[1.0]), Sequence, true, "Exponential, a fixed sequence.";
+    Exp "exp" "exp" Call 1..=1 None T::SameF32, Sanitise(&[0.0]), Sequence, true, "Exponential, a fixed sequence.";
     Log "log" "log" Call 1..=1 None T::SameF32, Sanitise(&[1.0]), Sequence, true, "Natural logarithm, a fixed sequence.";
     Log2 "log2" "log2" Call 1..=1 None T::SameF32, Sanitise(&[1.0]), Sequence, true, "Binary logarithm, a fixed sequence.";
     Tanh "tanh" "tanh" Call 1..=1 None T::SameF32, Sanitise(&[0.0]), Sequence, true, "Hyperbolic tangent, a fixed sequence.";

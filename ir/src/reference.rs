@@ -12,6 +12,7 @@ mod tests;
 pub use rack::RackCall;
 
 use crate::ops::{Imm, Op};
+use crate::sequences::{self, on_bits};
 use crate::types::Elem;
 use crate::value::Lanes;
 
@@ -58,8 +59,12 @@ pub const fn reference(op: Op) -> Reference {
         Op::Ceil => Lane(|e, _, a| float::ceil(e, a)),
         Op::Trunc => Lane(|e, _, a| float::trunc(e, a)),
         Op::Nearest => Lane(|e, _, a| float::nearest(e, a)),
+        // The meaning of these is the sequence of operations published for them.
+        Op::Exp => Lane(|_, _, a| on_bits(sequences::exp, a[0])),
+        Op::Log => Lane(|_, _, a| on_bits(sequences::log, a[0])),
+        Op::Log2 => Lane(|_, _, a| on_bits(sequences::log2, a[0])),
+        Op::Tanh => Lane(|_, _, a| on_bits(sequences::tanh, a[0])),
         // Their sequences are not published yet.
-        Op::Exp | Op::Log | Op::Log2 | Op::Tanh => Reference::None,
         Op::Sin | Op::Cos | Op::Tan | Op::Pow | Op::Atan2 => Reference::None,
         Op::Eq => Lane(|e, _, a| u64::from(compare(e, a).is_some_and(|o| o.is_eq()))),
         Op::Ne => Lane(|e, _, a| u64::from(compare(e, a).is_some_and(|o| o.is_ne()))),
