@@ -4,8 +4,9 @@
 //! `cargo xtask docs` (or `RAKEC_WRITE_DOCS=1`) writes the generated pages and the README's output anew.
 
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::ops::{LaneRule, OPS, Syntax};
+use rake_ir::ops::{LaneRule, OPS, Op, Syntax};
 use rake_ir::profile::Profile;
+use rake_ir::types::Ty;
 use rakec::render::{Format, render};
 use rakec::{Compiler, Files, Options};
 use std::fmt::Write as _;
@@ -90,21 +91,42 @@ fn the_page_of_operations_is_fresh() {
         let _ = writeln!(page, "| `{name}` | {stage} | {lane} | {} |", info.doc);
     }
     page += "\n## Published sequences\n\nAn operation without an instruction is this sequence of operations, the same bits on \
-             every profile that uses it. Read them as dumps of `fused`.\n";
+             every profile that uses it. Read them as dumps of `fused`, here for the first of the profiles. *Steps* are those \
+             that compute: constants, `bitcast`, `splat` and `unsplat` cost nothing.\n";
     for sequence in rake_passes::expand::SEQUENCES {
-        let (name, elem, profile) = (sequence.op.name(), sequence.elem, sequence.profiles[0]);
-        let profiles = sequence.profiles.iter().map(|profile| profile.name()).collect::<Vec<_>>().join(", ");
-        let dump = format!(
-            "rake fused 1\nprofile {profile}\nfuse full\n\nscratch {name}(x: {elem}s) -> {elem}s {{\n  \
-             %0 : {elem}s = param 0  ~~ x\n  %1 : {elem}s = {name} %0\n  return %1\n}}\n"
+        let steps = sequence.profiles().map(|profile| published(sequence, profile));
+        let steps: Vec<(Profile, String, usize)> = steps.collect();
+        let Some((_, body, _)) = steps.first() else { continue };
+        let elems = sequence.elems.iter().map(|elem| elem.name()).collect::<Vec<_>>().join(" and ");
+        let counts = steps.iter().filter(|(profile, ..)| profile.info().available);
+        let counts = counts.map(|(profile, _, count)| format!("{count} on {profile}")).collect::<Vec<_>>().join(", ");
+        let _ = write!(
+            page,
+            "\n### {} of {elems}\n\n{} Steps: {counts}.\n\n```text\nscratch {body}```\n",
+            sequence.op.name(),
+            sequence.doc
         );
-        let program = rake_ir::fused::read(&dump).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
-        let text = rake_ir::fused::print(&rake_passes::expand::run(program));
-        let body = text.split_once("scratch ").map_or("", |(_, body)| body);
-        let _ =
-            write!(page, "\n### {name} of {elem} on {profiles}\n\n{}\n\n```text\nscratch {body}```\n", sequence.doc);
     }
     fresh("docs/operations.md", &page);
+}
+
+/// A sequence on a profile: its dump, and how many steps compute.
+fn published(sequence: &rake_passes::expand::Sequence, profile: Profile) -> (Profile, String, usize) {
+    let (op, elem) = (sequence.op, sequence.elems[0]);
+    let name = op.name();
+    let rack = Ty::Rack(elem);
+    let result = op.infer(&[rack], None).unwrap_or(rack);
+    let dump = format!(
+        "rake fused 1\nprofile {profile}\nfuse full\n\nscratch {name}(x: {rack}) -> {result} {{\n  \
+         %0 : {rack} = param 0  ~~ x\n  %1 : {result} = {name} %0\n  return %1\n}}\n"
+    );
+    let program = rake_ir::fused::read(&dump).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
+    let program = rake_passes::expand::run(program);
+    let text = rake_ir::fused::print(&program);
+    let free = [Op::Param, Op::Const, Op::Bitcast, Op::Splat, Op::Unsplat];
+    let function = &program.functions[0];
+    let count = function.order().filter(|&id| !free.contains(&function.values[id].op)).count();
+    (profile, text.split_once("scratch ").map_or("", |(_, body)| body).into(), count)
 }
 
 #[test]

@@ -107,6 +107,7 @@ fn compiled(op: Op, elem: Elem) -> bool {
         Param
             | Const
             | Splat
+            | Unsplat
             | LaneIndex
             | Add
             | Sub

@@ -90,7 +90,7 @@ fn integer(op: Op, elem: Elem) -> Row {
 pub fn cost(op: Op, of: Ty, profile: Profile) -> OpCost {
     let elem = of.elem();
     let row = match op {
-        Op::Param | Op::Const | Op::Splat | Op::LaneIndex | Op::Bitcast => FREE,
+        Op::Param | Op::Const | Op::Splat | Op::Unsplat | Op::LaneIndex | Op::Bitcast => FREE,
         Op::And | Op::Or | Op::Not => [(33, 100), (33, 100), (100, 100)],
         Op::Select | Op::If => [(100, 200), (67, 200), (50, 100)],
         Op::Shuffle | Op::ZipLow | Op::ZipHigh | Op::UnzipEven | Op::UnzipOdd => SHUFFLE,
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn what_computes_has_a_cost() {
-        let free = [Op::Param, Op::Const, Op::Splat, Op::LaneIndex, Op::Bitcast];
+        let free = [Op::Param, Op::Const, Op::Splat, Op::Unsplat, Op::LaneIndex, Op::Bitcast];
         for row in OPS {
             let costs = cost(row.op, Ty::Rack(Elem::F32), Profile::X86Avx2);
             assert_eq!(costs.throughput == 0, free.contains(&row.op), "{}", row.name);

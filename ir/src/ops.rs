@@ -182,6 +182,7 @@ ops! {
     Param "param" "" Internal 0..=0 Param T::Given, Total, Exact, false, "A parameter, by position.";
     Const "const" "" Form 0..=0 Bits T::Given, Total, Exact, true, "A literal; in a rack, the same in every lane.";
     Splat "splat" "" Internal 1..=1 None T::Splat, Total, Exact, true, "A uniform in every lane of a rack or mask.";
+    Unsplat "unsplat" "" Internal 1..=1 None T::Extract, CrossLane, Exact, false, "The value that every lane of a rack holds, as a uniform.";
     LaneIndex "lane_index" "@" Form 0..=0 None T::Given, Total, Exact, true, "The lane numbers 0, 1, 2, ...";
     Add "add" "+" Infix 2..=2 None T::Same(FIU), Sanitise(&[0.0, 0.0]), Ring, true, "Sum; integers wrap.";
     Sub "sub" "-" Infix 2..=2 None T::Same(FIU), Sanitise(&[0.0, 0.0]), Ring, true, "Difference; integers wrap.";

@@ -42,6 +42,7 @@ pub const fn reference(op: Op) -> Reference {
     match op {
         Op::Param | Op::Const | Op::LaneIndex | Op::If => Reference::Structural,
         Op::Splat => Lane(|_, _, a| a[0]),
+        Op::Unsplat => Rack(rack::unsplat),
         Op::Add => Lane(|e, _, a| if e.is_float() { float::add(e, a) } else { int::add(e, a) }),
         Op::Sub => Lane(|e, _, a| if e.is_float() { float::sub(e, a) } else { int::sub(e, a) }),
         Op::Mul => Lane(|e, _, a| if e.is_float() { float::mul(e, a) } else { int::mul(e, a) }),

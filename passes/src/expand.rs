@@ -2,75 +2,177 @@
 //! that is published for it. All profiles that use a sequence compute the same bits.
 //!
 //! ```text
-//! %1 : f32s = floor %0 if %9    =>    %1 : u32s = bitcast %0 if %9
-//!                                     %2 : u32s = const 2147483648
-//!                                     %3 : u32s = bit_and %1, %2 if %9
+//! %1 : f32s = floor %0 if %9    =>    %1 : f32s = const 0.0
+//!                                     %2 : f32s = if %9, %0, %1
+//!                                     %3 : i32s = bitcast %2 if %9
 //!                                     ...
 //! ```
 //!
-//! Each step stands under the operation's mask, so that `sanitise` sees to its flags, and inside its region, which
-//! loses its proof. The last step keeps the operation's place and name. [`SEQUENCES`] is the table: adding a sequence is
-//! one row and one case.
+//! Each step stands under the operation's mask and inside its region, which loses its proof. Under a mask the operand
+//! becomes the operation's benign number in inactive lanes, at the sequence's start: every step is quiet on what the steps
+//! before make of that number, so `sanitise` has nothing left to substitute. The last step keeps the operation's place
+//! and name. [`SEQUENCES`] is the table: adding a sequence is one row and one case.
 
-mod rounding;
+mod emit;
+mod folds;
 #[cfg(test)]
 mod tests;
 
+use emit::Steps;
 use rake_ir::fused::{Function, Program};
-use rake_ir::lane::{Args, Stmt, Value, ValueId};
-use rake_ir::ops::{Imm, Op};
-use rake_ir::profile::Profile;
+use rake_ir::lane::{Stmt, Value, ValueId};
+use rake_ir::ops::Op;
+use rake_ir::profile::{PROFILES, Profile};
+use rake_ir::sequences as lane_wise;
+use rake_ir::sequences::Float;
 use rake_ir::types::{Elem, Ty};
 
 /// A published sequence.
 pub struct Sequence {
     /// The operation that it replaces.
     pub op: Op,
-    /// The element of the operation's first operand.
-    pub elem: Elem,
-    /// The profiles that need it.
-    pub profiles: &'static [Profile],
-    /// Writes the steps over the operands and gives the last.
-    build: fn(&mut Steps, &[ValueId]) -> Step,
+    /// The elements of the operation's first operand.
+    pub elems: &'static [Elem],
+    /// Whether a profile needs it.
+    pub needed: fn(Profile) -> bool,
+    /// Writes the steps over the operand and gives the last.
+    build: for<'a> fn(&'a Steps<'a>, ValueId) -> ValueId,
     /// One line for the reference.
     pub doc: &'static str,
 }
 
+impl Sequence {
+    /// The profiles that need it.
+    pub fn profiles(&self) -> impl Iterator<Item = Profile> {
+        PROFILES.iter().map(|row| row.profile).filter(|&profile| profile != Profile::Scalar && (self.needed)(profile))
+    }
+}
+
+/// A row for an operation of one `f32`, by its sequence.
+macro_rules! float {
+    ($op:ident $name:ident $needed:expr, $doc:literal) => {
+        Sequence {
+            op: Op::$op,
+            elems: &[Elem::F32],
+            needed: $needed,
+            build: |steps, x| lane_wise::$name(Float::new(steps, x)).value(),
+            doc: $doc,
+        }
+    };
+}
+
+/// Where rounding to integral values has no instruction.
+const NO_ROUNDING: fn(Profile) -> bool = |profile| matches!(profile, Profile::X86Sse2);
+const EVERYWHERE: fn(Profile) -> bool = |_| true;
+const FLOAT: &[Elem] = &[Elem::F32];
+const INTS: &[Elem] = &[Elem::I32, Elem::U32];
+
 /// Every sequence, in the order of the operation table.
 pub const SEQUENCES: &[Sequence] = &[
+    float!(Floor floor NO_ROUNDING, "The nearest integral value by adding and subtracting 2^23, less 1 where that is above."),
+    float!(Ceil ceil NO_ROUNDING, "The nearest integral value by adding and subtracting 2^23, plus 1 where that is below."),
+    float!(Trunc trunc NO_ROUNDING, "The nearest integral magnitude by adding and subtracting 2^23, less 1 where that is above; then the sign."),
+    float!(Nearest nearest NO_ROUNDING, "The magnitude plus 2^23 minus 2^23; then the sign."),
+    float!(Exp exp EVERYWHERE, "2^n e^r with n the integer nearest to x / ln 2; the power of two is multiplied in by halves. After Cephes."),
+    float!(Log log EVERYWHERE, "n ln 2 + log(1 + f) with x = 2^n (1 + f). After Cephes."),
+    float!(Log2 log2 EVERYWHERE, "n + log2(1 + f) with x = 2^n (1 + f). After Cephes."),
+    float!(Tanh tanh EVERYWHERE, "1 - 2 / (e^2|x| + 1) with the sign of x, a polynomial below 0.625. After Cephes."),
+    Sequence { op: Op::Sum, elems: FLOAT, needed: EVERYWHERE, build: |s, x| folds::chain(s, x, Op::Add), doc: ORDERED },
+    Sequence { op: Op::Sum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Add), doc: TREE },
     Sequence {
-        op: Op::Floor,
-        elem: Elem::F32,
-        profiles: &[Profile::X86Sse2],
-        build: rounding::floor,
-        doc: "The nearest integral value by adding and subtracting 2^23, less 1 where that is above.",
+        op: Op::Product,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::chain(s, x, Op::Mul),
+        doc: ORDERED,
+    },
+    Sequence { op: Op::Product, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Mul), doc: TREE },
+    Sequence {
+        op: Op::Minimum,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::extremum(s, x, Op::Min),
+        doc: STRICT,
+    },
+    Sequence { op: Op::Minimum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Min), doc: TREE },
+    Sequence {
+        op: Op::Maximum,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::extremum(s, x, Op::Max),
+        doc: STRICT,
+    },
+    Sequence { op: Op::Maximum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Max), doc: TREE },
+    Sequence {
+        op: Op::ScanSum,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::prefixes(s, x, Op::Add),
+        doc: PREFIXES,
     },
     Sequence {
-        op: Op::Ceil,
-        elem: Elem::F32,
-        profiles: &[Profile::X86Sse2],
-        build: rounding::ceil,
-        doc: "The nearest integral value by adding and subtracting 2^23, plus 1 where that is below.",
+        op: Op::ScanSum,
+        elems: INTS,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan(s, x, Op::Add, 0),
+        doc: DOUBLING,
     },
     Sequence {
-        op: Op::Trunc,
-        elem: Elem::F32,
-        profiles: &[Profile::X86Sse2],
-        build: rounding::trunc,
-        doc: "The nearest integral magnitude by adding and subtracting 2^23, less 1 where that is above; then the sign.",
+        op: Op::ScanProduct,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::prefixes(s, x, Op::Mul),
+        doc: PREFIXES,
     },
     Sequence {
-        op: Op::Nearest,
-        elem: Elem::F32,
-        profiles: &[Profile::X86Sse2],
-        build: rounding::nearest,
-        doc: "The magnitude plus 2^23 minus 2^23; then the sign.",
+        op: Op::ScanProduct,
+        elems: INTS,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan(s, x, Op::Mul, 1),
+        doc: DOUBLING,
+    },
+    Sequence {
+        op: Op::ScanMinimum,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan_extremum(s, x, Op::Min),
+        doc: STRICT_SCAN,
+    },
+    Sequence {
+        op: Op::ScanMinimum,
+        elems: INTS,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan_same(s, x, Op::Min),
+        doc: DOUBLING,
+    },
+    Sequence {
+        op: Op::ScanMaximum,
+        elems: FLOAT,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan_extremum(s, x, Op::Max),
+        doc: STRICT_SCAN,
+    },
+    Sequence {
+        op: Op::ScanMaximum,
+        elems: INTS,
+        needed: EVERYWHERE,
+        build: |s, x| folds::scan_same(s, x, Op::Max),
+        doc: DOUBLING,
     },
 ];
 
+const ORDERED: &str = "Each lane as a uniform, combined in order: no lane computes anything else.";
+const TREE: &str =
+    "The rack combined with itself, lanes exchanged at ever smaller distances; wrapping steps have no order.";
+const STRICT: &str = "A tree, since the order does not matter; then any NaN is the canonical one.";
+const PREFIXES: &str = "The uniforms of the ordered fold, put together.";
+const DOUBLING: &str = "The rack combined with itself moved by ever greater distances.";
+const STRICT_SCAN: &str =
+    "By ever greater distances, since the order does not matter; then any NaN is the canonical one.";
+
 /// The sequence for an operation on a profile, if it needs one.
 pub fn sequence(op: Op, elem: Elem, profile: Profile) -> Option<&'static Sequence> {
-    SEQUENCES.iter().find(|s| s.op == op && s.elem == elem && s.profiles.contains(&profile))
+    SEQUENCES.iter().find(|s| s.op == op && s.elems.contains(&elem) && (s.needed)(profile))
 }
 
 /// Expands every function.
@@ -83,13 +185,8 @@ pub fn run(mut program: Program) -> Program {
 
 /// Expands one function.
 pub fn function(function: &mut Function, profile: Profile) {
-    let values = &function.values;
-    let found = |id: ValueId| {
-        let value = &values[id];
-        let elem = value.args.first().map(|&arg| values[arg].ty.elem())?;
-        sequence(value.op, elem, profile)
-    };
-    if !function.order().any(|id| found(id).is_some()) {
+    let found = |id: ValueId| needed(function, &function.values[id], profile).is_some();
+    if !function.order().any(found) {
         return;
     }
     for stmt in std::mem::take(&mut function.body) {
@@ -111,58 +208,26 @@ pub fn function(function: &mut Function, profile: Profile) {
     }
 }
 
+fn needed(function: &Function, value: &Value, profile: Profile) -> Option<&'static Sequence> {
+    let elem = value.args.first().map(|&arg| function.values[arg].ty.elem())?;
+    sequence(value.op, elem, profile)
+}
+
 /// The steps that compute a value: itself when it needs no sequence.
 fn expanded(function: &mut Function, id: ValueId, profile: Profile) -> Vec<ValueId> {
     let value = &function.values[id];
-    let elem = value.args.first().map_or(Elem::Bool, |&arg| function.values[arg].ty.elem());
-    let Some(found) = sequence(value.op, elem, profile) else { return vec![id] };
-    let args = value.args.clone();
-    let mut steps = Steps { like: value.clone(), function, done: Vec::new() };
-    let last = (found.build)(&mut steps, &args);
-    let mut done = steps.done;
-    let value = &mut function.values[id];
-    (value.op, value.imm, value.args) = (last.op, Imm::None, last.args);
-    done.push(id);
-    done
+    let (Some(found), Some(&x)) = (needed(function, value, profile), value.args.first()) else { return vec![id] };
+    let steps = Steps::new(function, id, profile);
+    let x = steps.quiet(x);
+    let last = (found.build)(&steps, x);
+    steps.finish(last).place(function, id)
 }
 
-/// The last step of a sequence, which takes the place of the operation.
-struct Step {
-    op: Op,
-    args: Args,
-}
-
-/// Writes the steps of one sequence.
-struct Steps<'a> {
-    function: &'a mut Function,
-    like: Value,
-    done: Vec<ValueId>,
-}
-
-impl Steps<'_> {
-    /// The operation's type with another element of the same width: a rack's or a uniform's.
-    fn of(&self, elem: Elem) -> Ty {
-        match self.like.ty {
-            Ty::Uniform(_) => Ty::Uniform(elem),
-            _ => Ty::Rack(elem),
-        }
-    }
-
-    /// One step, under the operation's mask.
-    fn push(&mut self, op: Op, ty: Ty, args: &[ValueId]) -> ValueId {
-        self.alloc(op, Imm::None, ty, args, self.like.mask)
-    }
-
-    /// A constant.
-    fn constant(&mut self, elem: Elem, bits: u64) -> ValueId {
-        self.alloc(Op::Const, Imm::Bits(bits), self.of(elem), &[], None)
-    }
-
-    fn alloc(&mut self, op: Op, imm: Imm, ty: Ty, args: &[ValueId], mask: Option<ValueId>) -> ValueId {
-        let args = Args::from_slice(args);
-        let value = Value { op, imm, args, ty, mask, inactive: None, span: self.like.span, name: None };
-        let id = self.function.values.alloc(value);
-        self.done.push(id);
-        id
+/// The type with another element of the same width: a rack's or a uniform's.
+fn with_elem(ty: Ty, elem: Elem) -> Ty {
+    match (ty, elem) {
+        (_, Elem::Bool) => ty.truth(),
+        (Ty::Uniform(_), _) => Ty::Uniform(elem),
+        _ => Ty::Rack(elem),
     }
 }

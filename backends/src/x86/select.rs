@@ -126,7 +126,7 @@ fn float(key: Key, space: Space) -> Rule {
 
 fn float_op(op: Op, space: Space) -> Rule {
     match (op, space) {
-        (Op::Param | Op::Splat | Op::Bitcast, _) => Rule::Free(0),
+        (Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast, _) => Rule::Free(0),
         (Op::Const | Op::LaneIndex, _) => seq![Load()],
         (Op::Add, _) => seq![Addps(A, B)],
         (Op::Sub, _) => seq![Subps(A, B)],
@@ -289,7 +289,7 @@ fn compare(op: Op, signed: bool, space: Space) -> Rule {
 
 fn integer_op(op: Op, space: Space) -> Rule {
     match (op, space) {
-        (Op::Param | Op::Splat | Op::Bitcast, _) => Rule::Free(0),
+        (Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast, _) => Rule::Free(0),
         (Op::Const | Op::LaneIndex, _) => seq![Load()],
         (Op::Add, _) => seq![Paddd(A, B)],
         (Op::Sub, _) => seq![Psubd(A, B)],
@@ -326,7 +326,7 @@ fn integer_op(op: Op, space: Space) -> Rule {
 
 fn truth(key: Key, space: Space) -> Rule {
     match (key, space) {
-        (Key::Op(Op::Param | Op::Splat | Op::Bitcast), _) => Rule::Free(0),
+        (Key::Op(Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast), _) => Rule::Free(0),
         (Key::Op(Op::Const), _) => seq![Load()],
         (Key::Op(Op::And), Sse | Vex) => seq![Andps(A, B)],
         (Key::Op(Op::Or), Sse | Vex) => seq![Orps(A, B)],

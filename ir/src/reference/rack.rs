@@ -140,6 +140,12 @@ pub fn extract(c: &RackCall) -> Lanes {
     Lanes::uniform(c.lane(0, c.int()))
 }
 
+/// The value that all lanes hold; no lane at all when they differ, which no evaluator takes for a uniform.
+pub fn unsplat(c: &RackCall) -> Lanes {
+    let alike = (1..c.lanes()).all(|k| c.lane(0, k) == c.lane(0, 0));
+    if alike { Lanes::uniform(c.lane(0, 0)) } else { Lanes::default() }
+}
+
 /// The rack with one lane replaced.
 pub fn insert(c: &RackCall) -> Lanes {
     c.each(|k| if k == c.int() { c.lane(1, 0) } else { c.lane(0, k) })

@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
                 self.sequence(shape.key, shape.elem, &[Reg(position)], None, &site)
                     .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))?
             }
-            Key::Op(Op::Splat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
+            Key::Op(Op::Splat | Op::Unsplat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
             key => {
                 let mut args = SmallVec::<[Reg; 3]>::new();
                 for &arg in &shape.args {
