@@ -121,6 +121,8 @@ fn compiled(op: Op, elem: Elem) -> bool {
             | NegMulAdd
             | NegMulSub
             | Abs
+            | Exp
+            | Tanh
             | Min
             | Max
             | Eq

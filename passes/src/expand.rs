@@ -61,10 +61,22 @@ macro_rules! float {
     };
 }
 
+/// A row for a reduction or scan.
+macro_rules! fold {
+    ($op:ident $elems:ident $needed:ident, $build:expr, $doc:ident) => {
+        Sequence { op: Op::$op, elems: $elems, needed: $needed, build: $build, doc: $doc }
+    };
+}
+
 /// Where rounding to integral values has no instruction.
 const NO_ROUNDING: fn(Profile) -> bool = |profile| matches!(profile, Profile::X86Sse2);
 const EVERYWHERE: fn(Profile) -> bool = |_| true;
+/// Where integers have no minimum and maximum in one instruction.
+const NO_EXTREMA: fn(Profile) -> bool = NO_ROUNDING;
+const EXTREMA: fn(Profile) -> bool = |profile| !NO_EXTREMA(profile);
 const FLOAT: &[Elem] = &[Elem::F32];
+const SIGNED: &[Elem] = &[Elem::I32];
+const UNSIGNED: &[Elem] = &[Elem::U32];
 const INTS: &[Elem] = &[Elem::I32, Elem::U32];
 
 /// Every sequence, in the order of the operation table.
@@ -77,98 +89,46 @@ pub const SEQUENCES: &[Sequence] = &[
     float!(Log log EVERYWHERE, "n ln 2 + log(1 + f) with x = 2^n (1 + f). After Cephes."),
     float!(Log2 log2 EVERYWHERE, "n + log2(1 + f) with x = 2^n (1 + f). After Cephes."),
     float!(Tanh tanh EVERYWHERE, "1 - 2 / (e^2|x| + 1) with the sign of x, a polynomial below 0.625. After Cephes."),
-    Sequence { op: Op::Sum, elems: FLOAT, needed: EVERYWHERE, build: |s, x| folds::chain(s, x, Op::Add), doc: ORDERED },
-    Sequence { op: Op::Sum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Add), doc: TREE },
-    Sequence {
-        op: Op::Product,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::chain(s, x, Op::Mul),
-        doc: ORDERED,
-    },
-    Sequence { op: Op::Product, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Mul), doc: TREE },
-    Sequence {
-        op: Op::Minimum,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::extremum(s, x, Op::Min),
-        doc: STRICT,
-    },
-    Sequence { op: Op::Minimum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Min), doc: TREE },
-    Sequence {
-        op: Op::Maximum,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::extremum(s, x, Op::Max),
-        doc: STRICT,
-    },
-    Sequence { op: Op::Maximum, elems: INTS, needed: EVERYWHERE, build: |s, x| folds::tree(s, x, Op::Max), doc: TREE },
-    Sequence {
-        op: Op::ScanSum,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::prefixes(s, x, Op::Add),
-        doc: PREFIXES,
-    },
-    Sequence {
-        op: Op::ScanSum,
-        elems: INTS,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan(s, x, Op::Add, 0),
-        doc: DOUBLING,
-    },
-    Sequence {
-        op: Op::ScanProduct,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::prefixes(s, x, Op::Mul),
-        doc: PREFIXES,
-    },
-    Sequence {
-        op: Op::ScanProduct,
-        elems: INTS,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan(s, x, Op::Mul, 1),
-        doc: DOUBLING,
-    },
-    Sequence {
-        op: Op::ScanMinimum,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan_extremum(s, x, Op::Min),
-        doc: STRICT_SCAN,
-    },
-    Sequence {
-        op: Op::ScanMinimum,
-        elems: INTS,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan_same(s, x, Op::Min),
-        doc: DOUBLING,
-    },
-    Sequence {
-        op: Op::ScanMaximum,
-        elems: FLOAT,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan_extremum(s, x, Op::Max),
-        doc: STRICT_SCAN,
-    },
-    Sequence {
-        op: Op::ScanMaximum,
-        elems: INTS,
-        needed: EVERYWHERE,
-        build: |s, x| folds::scan_same(s, x, Op::Max),
-        doc: DOUBLING,
-    },
+    fold!(Sum FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Add), ORDERED),
+    fold!(Sum INTS EVERYWHERE, |s, x| folds::tree(s, x, Op::Add), TREE),
+    fold!(Product FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Mul), ORDERED),
+    fold!(Product INTS EVERYWHERE, |s, x| folds::tree(s, x, Op::Mul), TREE),
+    fold!(Minimum FLOAT EVERYWHERE, folds::minimum, STRICT),
+    fold!(Minimum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Min), FLIPPED),
+    fold!(Minimum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
+    fold!(Minimum INTS EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
+    fold!(Maximum FLOAT NO_EXTREMA, folds::maximum_negated, NEGATED),
+    fold!(Maximum FLOAT EXTREMA, folds::maximum, AS_INTEGERS),
+    fold!(Maximum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Max), FLIPPED),
+    fold!(Maximum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Max), TREE),
+    fold!(Maximum INTS EXTREMA, |s, x| folds::tree(s, x, Op::Max), TREE),
+    fold!(ScanSum FLOAT EVERYWHERE, |s, x| folds::prefixes(s, x, Op::Add), PREFIXES),
+    fold!(ScanSum INTS EVERYWHERE, |s, x| folds::scan(s, x, Op::Add, 0), DOUBLING),
+    fold!(ScanProduct FLOAT EVERYWHERE, |s, x| folds::prefixes(s, x, Op::Mul), PREFIXES),
+    fold!(ScanProduct INTS EVERYWHERE, |s, x| folds::scan(s, x, Op::Mul, 1), DOUBLING),
+    fold!(ScanMinimum FLOAT EVERYWHERE, folds::scan_minimum, STRICT_SCAN),
+    fold!(ScanMinimum UNSIGNED NO_EXTREMA, |s, x| folds::flipped(s, x, |s, x| folds::scan_same(s, x, Op::Min)), FLIPPED),
+    fold!(ScanMinimum SIGNED NO_EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
+    fold!(ScanMinimum INTS EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
+    fold!(ScanMaximum FLOAT NO_EXTREMA, folds::scan_maximum_negated, NEGATED),
+    fold!(ScanMaximum FLOAT EXTREMA, folds::scan_maximum, AS_INTEGERS),
+    fold!(ScanMaximum UNSIGNED NO_EXTREMA, |s, x| folds::flipped(s, x, |s, x| folds::scan_same(s, x, Op::Max)), FLIPPED),
+    fold!(ScanMaximum SIGNED NO_EXTREMA, |s, x| folds::scan_same(s, x, Op::Max), DOUBLING),
+    fold!(ScanMaximum INTS EXTREMA, |s, x| folds::scan_same(s, x, Op::Max), DOUBLING),
 ];
 
-const ORDERED: &str = "Each lane as a uniform, combined in order: no lane computes anything else.";
+const ORDERED: &str = "Each lane in every lane of a rack, combined in order: no lane computes what the fold does not.";
 const TREE: &str =
-    "The rack combined with itself, lanes exchanged at ever smaller distances; wrapping steps have no order.";
-const STRICT: &str = "A tree, since the order does not matter; then any NaN is the canonical one.";
-const PREFIXES: &str = "The uniforms of the ordered fold, put together.";
+    "The rack combined with itself, lanes exchanged at ever smaller distances; the order does not matter.";
+const STRICT: &str = "A tree, since the order does not matter; then any NaN is made the canonical one.";
+const NEGATED: &str =
+    "The negated minimum of the negated lanes, which takes fewer steps; then any NaN is made the canonical one.";
+const AS_INTEGERS: &str = "The canonical NaN for any, which is above all as an integer; below zero the magnitude's bits are flipped, and integers order as floats.";
+const FLIPPED: &str = "With their top bits flipped, unsigned integers order as signed ones.";
+const PREFIXES: &str = "The prefixes of the ordered fold, each in every lane of a rack, put together.";
 const DOUBLING: &str = "The rack combined with itself moved by ever greater distances.";
 const STRICT_SCAN: &str =
-    "By ever greater distances, since the order does not matter; then any NaN is the canonical one.";
+    "By ever greater distances, since the order does not matter; then any NaN is made the canonical one.";
 
 /// The sequence for an operation on a profile, if it needs one.
 pub fn sequence(op: Op, elem: Elem, profile: Profile) -> Option<&'static Sequence> {

@@ -13,6 +13,7 @@ usage: cargo xtask CHORE
   test      everything: tools, formatting, lints, tests, snapshots
   tools     only install what the tests need
   docs      write the generated pages of docs/ anew
+  exhaustive OP...  unary operations over all 2^32 inputs (`all` of them), with the errors of exp, log, log2 and tanh
   fuzz      feed mutated programs to the compiler (more rounds: RAKE_TEST_FUZZ=100000)";
 
 fn main() -> ExitCode {
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         ["tools"] => install::tools(),
         ["docs"] => steps::docs(),
         ["fuzz"] => steps::fuzz(),
+        ["exhaustive", operations @ ..] => steps::exhaustive(operations),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             true

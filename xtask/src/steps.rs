@@ -47,6 +47,12 @@ pub fn fuzz() -> bool {
     cargo(&["test", "--package", "rakec", "--test", "robust", "--", "--nocapture"], &[])
 }
 
+/// Runs unary operations over all inputs, in a release build.
+pub fn exhaustive(operations: &[&str]) -> bool {
+    let command = ["bench", "--quiet", "--package", "rakec", "--bench", "exhaustive", "--"];
+    cargo(&[&command, operations].concat(), &[])
+}
+
 fn cargo(arguments: &[&str], variables: &[(&str, &str)]) -> bool {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);

@@ -40,22 +40,50 @@ impl Steps<'_> {
         let nan = if ty.elem() == Elem::F64 { 0x7ff8_0000_0000_0000 } else { 0x7fc0_0000 };
         self.op(Op::Select, Imm::None, ty, &[number, x, self.shared(ty, nan)])
     }
+
+    fn negated(&self, x: ValueId) -> ValueId {
+        self.op(Op::Neg, Imm::None, self.ty(x), &[x])
+    }
+
+    /// The rack of signed integers as wide.
+    fn signed(&self, ty: Ty) -> Ty {
+        Ty::Rack(if ty.elem().bits() == 64 { Elem::I64 } else { Elem::I32 })
+    }
+
+    /// Floats as signed integers in the same order, -0 below +0 and the canonical NaN above all: the magnitude's bits are
+    /// flipped below zero. It undoes itself.
+    fn ordered(&self, x: ValueId) -> ValueId {
+        let ty = self.signed(self.ty(x));
+        let bits = if self.ty(x) == ty { x } else { self.op(Op::Bitcast, Imm::None, ty, &[x]) };
+        let sign = self.op(Op::ShiftBitsRightSigned, Imm::Int(ty.elem().bits() - 1), ty, &[bits]);
+        let magnitude = self.op(Op::ShiftBitsRight, Imm::Int(1), ty, &[sign]);
+        self.two(Op::BitXor, bits, magnitude)
+    }
+
+    /// The floats again.
+    fn unordered(&self, x: ValueId, ty: Ty) -> ValueId {
+        self.op(Op::Bitcast, Imm::None, ty, &[self.ordered(x)])
+    }
 }
 
-/// All prefixes of the lanes in order, as uniforms.
-fn uniforms(s: &Steps, x: ValueId, op: Op) -> Vec<ValueId> {
-    let uniform = Ty::Uniform(s.ty(x).elem());
-    let mut prefixes: Vec<ValueId> = Vec::with_capacity(s.lanes(x));
-    for lane in 0..s.lanes(x) {
-        let next = s.op(Op::Extract, Imm::Int(lane as u32), uniform, &[x]);
-        prefixes.push(prefixes.last().map_or(next, |&before| s.two(op, before, next)));
+/// All prefixes of the lanes in order, each in every lane of a rack.
+fn running(s: &Steps, x: ValueId, op: Op) -> Vec<ValueId> {
+    let (lanes, part) = (s.lanes(x), s.part(x));
+    let mut prefixes: Vec<ValueId> = Vec::with_capacity(lanes);
+    for base in (0..lanes).step_by(part) {
+        // One move across parts serves all lanes of one.
+        let alike = if lanes == part { x } else { s.picked(&[x], |lane| base + lane % part) };
+        for at in 0..part {
+            let next = s.picked(&[alike], |lane| lane / part * part + at);
+            prefixes.push(prefixes.last().map_or(next, |&before| s.two(op, before, next)));
+        }
     }
     prefixes
 }
 
 /// The lanes folded in order.
 pub(super) fn chain(s: &Steps, x: ValueId, op: Op) -> ValueId {
-    uniforms(s, x, op).last().copied().unwrap_or(x)
+    s.unsplat(running(s, x, op).last().copied().unwrap_or(x))
 }
 
 /// The lanes combined with those at half the distance, again and again, until all are alike.
@@ -75,16 +103,40 @@ pub(super) fn tree(s: &Steps, x: ValueId, op: Op) -> ValueId {
     s.unsplat(combined(s, x, op))
 }
 
-/// The strict extremum of floats.
-pub(super) fn extremum(s: &Steps, x: ValueId, op: Op) -> ValueId {
-    s.unsplat(s.canonical(combined(s, x, op)))
+/// The strict minimum of floats: any NaN comes through the steps as some NaN.
+pub(super) fn minimum(s: &Steps, x: ValueId) -> ValueId {
+    s.unsplat(s.canonical(combined(s, x, Op::Min)))
+}
+
+/// The strict maximum of floats, where integers have no maximum in one step: that of the negated, negated.
+pub(super) fn maximum_negated(s: &Steps, x: ValueId) -> ValueId {
+    let least = combined(s, s.negated(x), Op::Min);
+    s.unsplat(s.canonical(s.negated(least)))
+}
+
+/// The strict maximum of floats, as integers.
+pub(super) fn maximum(s: &Steps, x: ValueId) -> ValueId {
+    let greatest = combined(s, s.ordered(s.canonical(x)), Op::Max);
+    s.unsplat(s.unordered(greatest, s.ty(x)))
+}
+
+/// An extremum of unsigned integers, where only signed ones compare in one step: with the top bits flipped.
+pub(super) fn flipped(s: &Steps, x: ValueId, fold: impl Fn(&Steps, ValueId) -> ValueId) -> ValueId {
+    let ty = s.ty(x);
+    let top = s.shared(ty, 1 << (ty.elem().bits() - 1));
+    let signed = s.op(Op::Bitcast, Imm::None, s.signed(ty), &[s.two(Op::BitXor, x, top)]);
+    let folded = s.op(Op::Bitcast, Imm::None, ty, &[fold(s, signed)]);
+    s.two(Op::BitXor, folded, top)
+}
+
+/// As [`tree`], with top bits flipped.
+pub(super) fn tree_flipped(s: &Steps, x: ValueId, op: Op) -> ValueId {
+    s.unsplat(flipped(s, x, |s, x| combined(s, x, op)))
 }
 
 /// Inclusive prefixes in order.
 pub(super) fn prefixes(s: &Steps, x: ValueId, op: Op) -> ValueId {
-    let ty = s.ty(x);
-    let mut racks: Vec<ValueId> =
-        uniforms(s, x, op).into_iter().map(|u| s.op(Op::Splat, Imm::None, ty, &[u])).collect();
+    let mut racks = running(s, x, op);
     // Rack k has the right lanes from k * width on; two become one with twice as many.
     let (lanes, part) = (s.lanes(x), s.part(x));
     let mut width = 1;
@@ -146,7 +198,19 @@ pub(super) fn scan_same(s: &Steps, x: ValueId, op: Op) -> ValueId {
     sums
 }
 
-/// Inclusive strict extrema of floats.
-pub(super) fn scan_extremum(s: &Steps, x: ValueId, op: Op) -> ValueId {
-    s.canonical(scan_same(s, x, op))
+/// Inclusive strict minima of floats.
+pub(super) fn scan_minimum(s: &Steps, x: ValueId) -> ValueId {
+    s.canonical(scan_same(s, x, Op::Min))
+}
+
+/// As [`maximum_negated`], inclusive prefixes.
+pub(super) fn scan_maximum_negated(s: &Steps, x: ValueId) -> ValueId {
+    let least = scan_same(s, s.negated(x), Op::Min);
+    s.canonical(s.negated(least))
+}
+
+/// As [`maximum`], inclusive prefixes.
+pub(super) fn scan_maximum(s: &Steps, x: ValueId) -> ValueId {
+    let greatest = scan_same(s, s.ordered(s.canonical(x)), Op::Max);
+    s.unordered(greatest, s.ty(x))
 }

@@ -41,9 +41,11 @@
 //! for everything.
 
 mod arena;
+mod direct;
 mod emulator;
 mod native;
 
+pub use direct::Direct;
 pub use emulator::{check_emulator, python, venv};
 pub use native::cpu_has;
 
