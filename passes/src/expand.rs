@@ -3,14 +3,15 @@
 //!
 //! ```text
 //! %1 : f32s = floor %0 if %9    =>    %1 : f32s = const 0.0
-//!                                     %2 : f32s = if %9, %0, %1
+//!                                     %2 : f32s = if %9, %0, %1 if %9
 //!                                     %3 : i32s = bitcast %2 if %9
 //!                                     ...
 //! ```
 //!
 //! Each step stands under the operation's mask and inside its region, which loses its proof. Under a mask the operand
 //! becomes the operation's benign number in inactive lanes, at the sequence's start: every step is quiet on what the steps
-//! before make of that number, so `sanitise` has nothing left to substitute. The last step keeps the operation's place
+//! before make of that number, so `sanitise` has nothing left to substitute. Where instructions take masks no operand
+//! changes. The last step keeps the operation's place
 //! and name. [`SEQUENCES`] is the table: adding a sequence is one row and one case.
 
 mod emit;

@@ -86,7 +86,7 @@ struct Sanitise<'a> {
 }
 
 /// Whether masked operations of a profile need benign operands.
-fn substitutes(profile: Profile) -> bool {
+pub(crate) fn substitutes(profile: Profile) -> bool {
     profile.info().fp_flags && profile.info().mask_registers == 0
 }
 

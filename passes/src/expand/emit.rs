@@ -1,6 +1,7 @@
 //! Writing the steps of one sequence in the place of one operation.
 
 use super::with_elem;
+use crate::sanitise::substitutes;
 use rake_ir::fused::Function;
 use rake_ir::lane::{Args, Value, ValueId, benign_bits, needs_benign};
 use rake_ir::ops::{Imm, Op};
@@ -47,15 +48,13 @@ impl<'a> Steps<'a> {
         self.ty(x).lane_bits().map_or(1, |bits| self.profile.lanes_of_bits(bits))
     }
 
-    /// The operand with the operation's benign number in lanes outside its mask. An `if`: it may have no value there.
+    /// The operand with the operation's benign number in lanes outside its mask, where the machine needs that.
     pub fn quiet(&self, x: ValueId) -> ValueId {
         let elem = self.ty(x).elem();
         let benign = needs_benign(self.like.op, elem, self.like.ty.elem()).and_then(|numbers| numbers.first());
-        let (Some(mask), Some(&number), true) = (self.like.mask, benign, self.profile.info().fp_flags) else {
-            return x;
-        };
+        let (Some(mask), Some(&number), true) = (self.like.mask, benign, substitutes(self.profile)) else { return x };
         let number = self.shared(self.ty(x), benign_bits(elem, number));
-        self.push(Op::If, Imm::None, self.ty(x), &[mask, x, number], None)
+        self.op(Op::If, Imm::None, self.ty(x), &[mask, x, number])
     }
 
     /// A step of any type, under the operation's mask.

@@ -1,5 +1,6 @@
 use super::*;
 use rake_ir::fused;
+use rake_ir::ops::LaneRule;
 use rake_ir::value::Lanes;
 
 fn program(body: &str, profile: Profile) -> Program {
@@ -149,9 +150,8 @@ fn the_steps_stand_under_the_mask_and_in_the_region() {
     let function = &after.functions[0];
     let Stmt::Region(region) = &function.body[2] else { panic!("{}", fused::print(&after)) };
     let masked = region.values.iter().filter(|&&id| function.values[id].mask.is_some()).count();
-    let free = [Op::Const, Op::If];
-    let others = region.values.iter().filter(|&&id| free.contains(&function.values[id].op)).count();
-    assert_eq!(masked + others, region.values.len());
+    let constants = region.values.iter().filter(|&&id| function.values[id].op == Op::Const).count();
+    assert_eq!(masked + constants, region.values.len());
     assert!(fused::print(&after).contains("~~ cell"));
     let sanitised = crate::sanitise::run(after);
     assert_eq!(fused::check_sanitised(&sanitised), Ok(()));
@@ -159,6 +159,25 @@ fn the_steps_stand_under_the_mask_and_in_the_region() {
     let args = [Lanes::f32s(&[1.5, -1.5, f32::NAN, 7.0]), Lanes::truths(&[true, true, false, false])];
     let result = fused::eval(&simplified, "f", &args).unwrap();
     assert!(result.same(&Lanes::f32s(&[-1.0, 2.0, f32::NAN, 7.0]), Elem::F32), "{result:?}");
+}
+
+#[test]
+fn one_choice_keeps_every_inactive_lane_quiet() {
+    for row in SEQUENCES.iter().filter(|row| matches!(row.op.info().lane, LaneRule::Sanitise(_))) {
+        for profile in row.profiles().filter(|profile| profile.info().fp_flags) {
+            let name = row.op.name();
+            let body = format!("%2 : f32s = {name} %0 if %1\n%3 : f32s = if %1, %2, %0\nreturn %3");
+            let expanded = run(program(&body, profile));
+            let choices = |program: &Program| {
+                let function = &program.functions[0];
+                function.order().filter(|&id| matches!(function.values[id].op, Op::Select | Op::If)).count()
+            };
+            let before = choices(&expanded);
+            let sanitised = crate::sanitise::run(expanded);
+            assert_eq!(fused::check_sanitised(&sanitised), Ok(()));
+            assert_eq!(choices(&sanitised), before, "{name} on {profile}: {}", fused::print(&sanitised));
+        }
+    }
 }
 
 #[test]
