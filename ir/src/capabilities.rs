@@ -122,6 +122,8 @@ fn compiled(op: Op, elem: Elem) -> bool {
             | NegMulSub
             | Abs
             | Exp
+            | Log
+            | Log2
             | Tanh
             | Min
             | Max
