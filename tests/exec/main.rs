@@ -6,6 +6,7 @@ mod arguments;
 mod assembly;
 mod calls_from_c;
 mod flags;
+mod lanes;
 mod machine;
 mod programs;
 #[path = "../support/mod.rs"]

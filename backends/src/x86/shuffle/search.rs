@@ -23,6 +23,7 @@ struct Hand {
     rack: Rack,
     cost: Cost,
     holds: Picture,
+    symbols: u64,
 }
 
 pub(super) struct Search {
@@ -58,11 +59,11 @@ pub(super) fn cheapest(form: Form, task: &Task) -> Option<Rack> {
 
 impl Search {
     fn new(form: Form, task: &Task) -> Search {
+        let hand = |rack, cost, holds: Picture| Hand { rack, cost, holds, symbols: holds.symbols() };
         let given = task.given.iter().enumerate();
-        let mut hands: Vec<Hand> =
-            given.map(|(at, &holds)| Hand { rack: Rack::Given(at), cost: Cost::default(), holds }).collect();
+        let mut hands: Vec<Hand> = given.map(|(at, &holds)| hand(Rack::Given(at), Cost::default(), holds)).collect();
         if task.want.lanes.contains(&ZERO) {
-            hands.push(Hand { rack: Rack::Zero, cost: form.zero(), holds: Picture::of(task.n, |_| ZERO) });
+            hands.push(hand(Rack::Zero, form.zero(), Picture::of(task.n, |_| ZERO)));
         }
         Search { form, n: task.n, hands, moves: moves(form.space).collect(), best: None }
     }
@@ -86,19 +87,18 @@ impl Search {
 
     /// Every way to make a picture of what is at hand by one move.
     fn one(&mut self, want: &Picture, each: &mut dyn FnMut(&mut Search, Found)) {
-        let symbols = want.symbols();
+        let needed = want.symbols() & !bit(ZERO);
         for at in 0..self.moves.len() {
             let by = self.moves[at];
             let seconds = if by.operands == 2 { self.hands.len() } else { 1 };
             for x in 0..self.hands.len() {
                 for y in 0..seconds {
-                    let held = self.hands[x].holds.symbols()
-                        | if by.operands == 2 { self.hands[y].holds.symbols() } else { 0 };
-                    if symbols & !held & !bit(ZERO) != 0 {
-                        continue;
-                    }
                     let pair = [x, y];
                     let used = &pair[..by.operands];
+                    let held = used.iter().fold(0, |set, &hand| set | self.hands[hand].symbols);
+                    if needed & !held != 0 {
+                        continue;
+                    }
                     if let Some(found) = self.made(by, used, want) {
                         each(self, found);
                     }
@@ -204,7 +204,10 @@ impl Search {
                     next = vec![(field + 1, asked, options)];
                     break;
                 }
-                next.push((field + 1, asked, options));
+                // Where both operands are the new rack, several options may ask the same.
+                if next.iter().all(|(_, other, _)| *other != asked) {
+                    next.push((field + 1, asked, options));
+                }
             }
             state.append(&mut next);
         }
