@@ -1,5 +1,6 @@
 //! Select, schedule and allocate together: sequences checked by hand, and every pass evaluated against the one before.
 
+mod masks;
 mod random;
 mod sequences;
 mod table;
@@ -47,6 +48,12 @@ fn compile(
 fn enter(value: &Lanes, ty: Ty) -> Bits {
     let mut bits = [0; 16];
     match ty {
+        Ty::Rack(elem) if elem.bits() < 32 => {
+            let per_word = 32 / elem.bits() as usize;
+            for (at, &value) in value.bits().iter().enumerate() {
+                bits[at / per_word] |= (value as u32) << (at % per_word * elem.bits() as usize);
+            }
+        }
         Ty::Rack(_) => bits.iter_mut().zip(value.bits()).for_each(|(b, &v)| *b = v as u32),
         Ty::Mask(_) => bits.iter_mut().zip(value.bits()).enumerate().for_each(|(lane, (b, &v))| {
             *b = (v as u32) << 31 | (0x0101_0101 * lane as u32) & 0x7fff_ffff;
@@ -67,6 +74,11 @@ fn leave(bits: &Bits, ty: Ty, profile: Profile) -> Lanes {
             assert!(b == 0 || b == u32::MAX, "a mask lane is {b:#x}");
             u64::from(b & 1)
         })),
+        Ty::Rack(elem) if elem.bits() < 32 => {
+            let per_word = 32 / elem.bits() as usize;
+            let lane = |at: usize| bits[at / per_word] >> (at % per_word * elem.bits() as usize);
+            Lanes::new((0..lanes).map(|at| u64::from(lane(at)) & elem.lane_mask()))
+        }
         _ => Lanes::new(bits[..lanes].iter().map(|&b| u64::from(b))),
     }
 }

@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-const SPECIAL: [u32; 24] = [
+const SPECIAL: [u32; 40] = [
     0,
     0x8000_0000,
     1,
@@ -48,6 +48,23 @@ const SPECIAL: [u32; 24] = [
     0xffff_ffff,
     0xffff_fffe,
     0x0000_ffff,
+    // Around 2^23, 2^31 and 2^32 as floats, and halves.
+    0x4aff_ffff,
+    0x4b00_0001,
+    0x4eff_ffff,
+    0x4f00_0000,
+    0x4f00_0001,
+    0x4f7f_ffff,
+    0x4f80_0000,
+    0xcf00_0000,
+    0xcf00_0001,
+    0x4020_0000,
+    0x4060_0000,
+    0xc020_0000,
+    0x3eff_ffff,
+    0x8100_0080,
+    0xffff_ff7f,
+    0xffff_ff80,
 ];
 
 /// Lanes of a type; special values more often than not.
@@ -126,6 +143,18 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("select", "t u u", "u"),
     ("select", "t t t", "t"),
     ("if", "t f f", "f"),
+    ("floor", "f", "f"),
+    ("ceil", "f", "f"),
+    ("trunc", "f", "f"),
+    ("nearest", "f", "f"),
+    ("to_f32", "i", "f"),
+    ("to_f32", "u", "f"),
+    ("to_i32", "f", "i"),
+    ("to_u32", "f", "u"),
+    ("compress", "t f", "f"),
+    ("compress", "t i", "i"),
+    ("expand", "t f f", "f"),
+    ("expand", "t u u", "u"),
     ("bitcast", "f", "i"),
     ("bitcast", "u", "f"),
     ("const 0", "", "f"),
@@ -139,6 +168,11 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("const true", "", "t"),
     ("const 0.1", "", "f"),
 ];
+
+/// Whether the operation has a rule; SSE2 rounds by a sequence of other operations.
+fn lowered(name: &str, profile: Profile) -> bool {
+    profile != Profile::X86Sse2 || !["floor", "ceil", "trunc", "nearest"].contains(&name)
+}
 
 fn ty(letter: &str) -> &'static str {
     match letter {
@@ -188,6 +222,9 @@ pub(super) fn graph(random: &mut Random, profile: Profile, size: usize, result: 
             }
             let inside = start != end && (start.min(end)..=start.max(end)).contains(&at);
             let contracted = name.starts_with("mul_") || name.starts_with("neg_mul");
+            if !lowered(name, profile) || inside && (name == "compress" || name == "expand") {
+                continue;
+            }
             // A computed NaN has no defined bits for integers to see.
             if (name, to) == ("bitcast", "i") || name == "bitcast" && inside || contracted && !inside {
                 continue;
@@ -252,7 +289,7 @@ fn each_operation_keeps_its_meaning() {
     for profile in PROFILES {
         for (name, operands, to) in OPERATIONS {
             let fused = ["fma", "mul_add", "mul_sub", "neg_mul_add", "neg_mul_sub"].contains(name);
-            if fused && !profile.info().fma {
+            if fused && !profile.info().fma || !lowered(name, profile) {
                 continue;
             }
             let (mut params, mut body, mut args) = (Vec::new(), String::new(), Vec::new());
