@@ -99,7 +99,7 @@ fn compiled(op: Op, elem: Elem) -> bool {
         Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool => {}
         Elem::I16 => return matches!(op, Param | Const | Splat | Bitcast | Dot),
         Elem::U8 => return matches!(op, Param | Const | Splat | Bitcast | WidenLow | WidenHigh),
-        Elem::I8 | Elem::U16 => return matches!(op, Param | Bitcast),
+        Elem::I8 | Elem::U16 => return matches!(op, Param | Const | Splat | Bitcast),
         Elem::I64 | Elem::U64 | Elem::F64 => return false,
     }
     matches!(
@@ -179,7 +179,7 @@ pub fn shift_by_uniform(profile: Profile) -> Status {
 }
 
 /// The elements on which an operation can stand at all, by its type rule over racks or masks.
-fn elements(op: Op) -> Vec<Elem> {
+pub fn elements(op: Op) -> Vec<Elem> {
     use crate::ops::TypeRule as T;
     let classes = |classes: &[crate::types::ElemClass]| {
         Elem::ALL.into_iter().filter(|e| *e != Elem::Bool && classes.contains(&e.class())).collect()

@@ -32,7 +32,7 @@ const VADDPS_YMM: &[u8] = &[0xc5, 0xfc, 0x58, 0xc1]; // vaddps %ymm1, %ymm0, %ym
 const KXNORW: &[u8] = &[0xc5, 0xf4, 0x46, 0xc9]; // kxnorw %k1, %k1, %k1
 const LOAD: &[u8] = &[0x0f, 0x58, 0x05, 0, 0, 0, 0]; // addps literal(%rip), %xmm0
 
-/// An object of one function and a 32-byte `.rodata`, and what is said to have been selected for it.
+/// An object of one function and a `.rodata` of 32 bytes unless it says otherwise, and what is said to have been selected for it.
 struct Sample {
     profile: Profile,
     code: Vec<u8>,
@@ -40,6 +40,8 @@ struct Sample {
     relocations: Vec<(u64, i64)>,
     align: u64,
     padding: Vec<u8>,
+    /// Bytes of `.rodata`.
+    rodata: usize,
     facts: FunctionFacts,
 }
 
@@ -61,7 +63,7 @@ impl Sample {
             words: Default::default(),
             regions: vec![],
         };
-        Sample { profile, code: code.concat(), relocations: vec![], align: 32, padding: vec![], facts }
+        Sample { profile, code: code.concat(), relocations: vec![], align: 32, padding: vec![], rodata: 32, facts }
     }
 
     fn facts(mut self, change: impl FnOnce(&mut FunctionFacts)) -> Sample {
@@ -79,7 +81,7 @@ impl Sample {
         let text = out.section_id(StandardSection::Text);
         out.append_section_data(text, &[&self.code[..], &self.padding].concat(), 16);
         let rodata = out.section_id(StandardSection::ReadOnlyData);
-        out.append_section_data(rodata, &[7; 32], self.align);
+        out.append_section_data(rodata, &vec![7; self.rodata], self.align);
         out.add_symbol(Symbol {
             name: b"f".to_vec(),
             value: 0,
@@ -171,6 +173,56 @@ fn general_registers() {
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_IN]).facts(|f| f.params = vec![F]));
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_OUT]));
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_OUT, ADDPS]).facts(|f| f.result = WORD));
+}
+
+const MOVMSKPS: &[u8] = &[0x0f, 0x50, 0xc0]; // movmskps %xmm0, %eax
+const NEG: &[u8] = &[0xf7, 0xd8]; // neg %eax
+const SHR: &[u8] = &[0xc1, 0xe8, 0x1f]; // shr $31, %eax
+
+/// What a function says that leaves whether any lane of a mask holds.
+fn any(facts: &mut FunctionFacts) {
+    facts.result = WORD;
+    facts.words = [("movmskps", 1), ("neg", 1), ("shr", 1)].map(|(name, count)| (name.into(), count)).into();
+}
+
+#[test]
+fn masks_as_numbers() {
+    let broken = |sample| breaks(Obligation::BoundaryRegisters, sample);
+    let sample = |body: &[&[u8]]| Sample::of(X86Sse2, body).facts(any);
+    holds(sample(&[MOVMSKPS, NEG, SHR]));
+    broken(Sample::of(X86Sse2, &[MOVMSKPS, NEG, SHR]).facts(|f| f.result = WORD));
+    broken(sample(&[MOVMSKPS, NEG]));
+    broken(sample(&[MOVMSKPS, NEG, NEG, SHR]));
+    broken(sample(&[MOVMSKPS, &[0x41, 0xf7, 0xda], SHR])); // neg %r10d
+    broken(sample(&[MOVMSKPS, NEG, &[0x0f, 0x50, 0xd8], SHR])); // movmskps %xmm0, %ebx
+    // The upper halves are gone after `vzeroupper`.
+    let leave: &[u8] = &[0xc5, 0xfc, 0x50, 0xc0]; // vmovmskps %ymm0, %eax
+    let wide = |body: &[&[u8]]| {
+        let facts = |f: &mut FunctionFacts| (f.result, f.words) = (WORD, [("vmovmskps".into(), 1)].into());
+        Sample::of(X86Avx2, body).facts(facts)
+    };
+    holds(wide(&[leave, VZEROUPPER]));
+    breaks(Obligation::UpperHalves, wide(&[VZEROUPPER, leave]));
+}
+
+#[test]
+fn tables() {
+    let bits: &[u8] = &[0xc5, 0xfc, 0x50, 0xc0]; // vmovmskps %ymm0, %eax
+    let address: &[u8] = &[0x48, 0x8d, 0x0d, 0, 0, 0, 0]; // lea literal(%rip), %rcx
+    let entry = |sib: u8| [0xc4, 0xe2, 0x7d, 0x31, 0x0c, sib]; // vpmovzxbd (%base,%index,8), %ymm1
+    let sample = |sib: u8| {
+        let facts = |f: &mut FunctionFacts| {
+            f.cross_lane = [("vpmovzxbd".into(), 1)].into();
+            f.words = [("vmovmskps".into(), 1), ("vpmovzxbd".into(), 1)].into();
+        };
+        let sample = Sample::of(X86Avx2, &[bits, address, &entry(sib)]).facts(facts).relocated(11, -4);
+        Sample { rodata: 2048, ..sample }
+    };
+    holds(sample(0xc1)); // (%rcx,%rax,8)
+    breaks(Obligation::ConstantLoads, sample(0xc7)); // (%rdi,%rax,8)
+    breaks(Obligation::ConstantLoads, sample(0xf9)); // (%rcx,%rdi,8)
+    breaks(Obligation::ProfileInstructions, sample(0x81)); // (%rcx,%rax,4)
+    breaks(Obligation::ConstantLoads, Sample { rodata: 2040, ..sample(0xc1) });
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Target for X86Target {
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::rule(elem.is_int()),
             (Key::Leave(op), _) => leave(op, elem, space),
-            (Key::Op(op), Elem::I16 | Elem::U8) => narrow(op, space),
+            (Key::Op(op), Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16) => narrow(op, space),
             (_, Elem::F32) => float(key, space),
             (_, Elem::I32 | Elem::U32) => integer(key, elem, space),
             (_, Elem::Bool) => truth(key, space),
@@ -99,6 +99,8 @@ fn float(key: Key, space: Space) -> Rule {
         (Key::Op(op), _) => float_op(op, space),
         (Key::Smaller, _) => seq![Minps(A, B)],
         (Key::Larger, _) => seq![Maxps(A, B)],
+        // Where `a` is a zero or a NaN that stays; its sign is taken away.
+        (Key::AboveZero, _) => seq![Maxps(ZERO, A), Andps(S0, MAGNITUDE)],
         (Key::KeepWhere, Sse | Vex) => seq![Andps(A, B)],
         (Key::ClearWhere, Sse | Vex) => seq![Andnps(A, B)],
         (Key::KeepWhere, Evex) => seq![Keepps(A, B)],

@@ -23,6 +23,8 @@ pub enum Key {
     Smaller,
     /// `a > b ? a : b`, exactly.
     Larger,
+    /// The strict maximum of `a` and +0.
+    AboveZero,
     /// A shift by a uniform count, modulo the width.
     ShiftBy(Op),
     /// Brings a mask parameter (a rack whose sign bits count) into the profile's form of a mask.

@@ -110,6 +110,7 @@ impl<'a> Shapes<'a> {
             Op::Fma | Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::NegMulSub => self.signs(id),
             Op::Not => self.complement(id),
             Op::And => self.and_not(id),
+            Op::Min | Op::Max if elem == Elem::F32 => self.exact_extremum(id),
             Op::Select | Op::If => return self.choice(id),
             Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
                 return self.shape(id, Key::ShiftBy(value.op), elem, &value.args, id);
@@ -175,6 +176,34 @@ impl<'a> Shapes<'a> {
             }
             (shape.mask, shape.kept) = (Some(mask), Kept::Zero);
             return Some(shape);
+        }
+        None
+    }
+
+    /// A strict minimum or maximum that the machine's raw one is exactly. That gives its second operand beside a NaN and for
+    /// two zeros, which is right when the first is a number and no zero whose sign would have to win: no -0 in a minimum,
+    /// no +0 in a maximum.
+    fn exact_extremum(&self, id: ValueId) -> Option<Shape> {
+        let value = &self.f.values[id];
+        let [a, b] = *value.args.as_slice() else { return None };
+        for (known, other) in [(a, b), (b, a)] {
+            let number = match constant_bits(self.f, known) {
+                Some(bits) => bits as u32,
+                // An integer as a float is no NaN and no -0, but may be +0.
+                None if self.f.values[known].op == Op::ToF32 => 0,
+                None => continue,
+            };
+            let constant = constant_bits(self.f, known).is_some();
+            let key = match value.op {
+                _ if f32::from_bits(number).is_nan() => continue,
+                Op::Min if number != 0x8000_0000 => Key::Smaller,
+                Op::Max if number != 0 => Key::Larger,
+                Op::Max if constant => {
+                    return Some(self.shape(id, Key::AboveZero, Elem::F32, &[other], id));
+                }
+                _ => continue,
+            };
+            return Some(self.shape(id, key, Elem::F32, &[known, other], id));
         }
         None
     }

@@ -148,3 +148,34 @@ fn words_share_the_registers_of_arguments_that_are_done_with() {
     }
     random_racks(&format!("{text}return %{last}\n}}"));
 }
+
+#[test]
+fn extrema_beside_a_constant_are_strict() {
+    let mut random = Random(12);
+    for (constant, short) in
+        [("1.5", [1, 1]), ("-1.5", [1, 1]), ("0.0", [1, 2]), ("-0.0", [3, 1]), ("0x7fc00000", [3, 5])]
+    {
+        for (at, op) in ["min", "max"].into_iter().enumerate() {
+            for operands in ["%0, %1", "%1, %0"] {
+                for profile in PROFILES {
+                    let text = format!(
+                        "scratch f(x: f32s) -> f32s {{
+%0 : f32s = param 0
+%1 : f32s = const {constant}
+%2 : f32s = {op} {operands}
+return %2
+}}"
+                    );
+                    let program = dump(profile, &text);
+                    let (ordered, placed) = compile(&program).unwrap();
+                    let most = if profile == Profile::X86Avx512 { short[at].min(3) } else { short[at] };
+                    assert_eq!(placed.functions[0].arithmetic(), most, "{op} {constant} {profile}");
+                    for _ in 0..32 {
+                        let x = lanes(&mut random, program.functions[0].params[0].ty, profile);
+                        agree(&program, &ordered, &placed, &[x]);
+                    }
+                }
+            }
+        }
+    }
+}

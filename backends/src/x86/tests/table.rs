@@ -1,10 +1,12 @@
 //! The selection table itself: every rule is well-formed, and every operation of the vocabulary that is due has one.
 
 use super::{PROFILES, X86Target};
+use rake_ir::capabilities::{self, Status};
 use rake_ir::machine::{Class, MachOp, Mem, TABLE_BYTES};
-use rake_ir::ops::{OPS, Op};
+use rake_ir::ops::{OPS, Op, Syntax, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
+use rake_passes::expand::sequence;
 use rake_passes::select::matrix;
 use rake_passes::select::rule::{Key, Rule, Src, StepImm, Target};
 
@@ -19,7 +21,7 @@ fn keys() -> Vec<Key> {
     let mut keys: Vec<Key> = OPS.iter().map(|row| Key::Op(row.op)).collect();
     keys.extend(compares.map(Key::Not));
     keys.extend(shifts.map(Key::ShiftBy));
-    keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger]);
+    keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger, Key::AboveZero]);
     keys.extend(OPS.iter().map(|row| Key::Leave(row.op)));
     keys.extend([Key::EnterMask, Key::EnterUniform, Key::LeaveMask, Key::LeaveUniform]);
     keys
@@ -97,4 +99,30 @@ fn other_families_have_no_rule() {
     assert!(matches!(rule, Rule::Unsupported(_)));
     let known = MachOp::from_name(Profile::X86Sse2.info().family, "addps").is_some();
     assert!(known && MachOp::from_name(Profile::Aarch64Neon.info().family, "addps").is_none());
+}
+
+/// The element under which the table keys an operation whose first rack has this element.
+fn keyed(op: Op, first: Elem) -> Elem {
+    match op.info().types {
+        TypeRule::Resize(_, to) => to,
+        _ => first,
+    }
+}
+
+#[test]
+fn capabilities_say_what_selection_and_the_sequences_can() {
+    let mut wrong = Vec::new();
+    for row in OPS.iter().filter(|row| row.syntax != Syntax::Internal) {
+        for elem in capabilities::elements(row.op) {
+            for profile in PROFILES {
+                let said = capabilities::operation(row.op, elem, profile) == Status::Available;
+                let rule = X86Target.rule(Key::Op(row.op), keyed(row.op, elem), profile);
+                let lowered = !matches!(rule, Rule::Unsupported(_)) || sequence(row.op, elem, profile).is_some();
+                if said != lowered {
+                    wrong.push(format!("{} {elem} {profile}: said {said}, lowered {lowered}", row.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
