@@ -15,7 +15,7 @@
 //! Every value keeps its mask: the lanes in which anybody may read it. `else 1.0` is the fact that all others hold 1.0;
 //! the check follows it from the operands' facts, and lets no operation pass that may raise a flag on them. So
 //! substitution stands at the leaves: an operation whose operands' facts raise nothing needs no more (the product above is
-//! 1.0 there). A choice is shared by all readers that need the same operand, mask and number.
+//! 1.0 there). A choice is shared by all readers of the same operand and mask that its number suits.
 //!
 //! Which operands need a choice: both of a product, sum or comparison of two unknown ones, for a signalling NaN in either
 //! is invalid whatever the other is; of a quotient too, since 0/x is invalid for x = 0 and x/1 for a signalling NaN. A
@@ -113,10 +113,14 @@ impl Sanitise<'_> {
         let benign = benign.iter().map(|&number| benign_bits(elem, number));
         let known: SmallVec<[Option<u64>; 3]> =
             args.iter().map(|&arg| known(&self.function.values, arg, mask)).collect();
-        let mut wanted: SmallVec<[u64; 3]> = known.iter().zip(benign.clone()).map(|(k, b)| k.unwrap_or(b)).collect();
-        if !raises_nothing(op, elem, &wanted) {
-            wanted = benign.take(args.len()).collect();
-        }
+        // A choice that was made already serves where its number raises nothing beside the others.
+        let made = |arg: ValueId| self.choices.get(&(arg, mask)).and_then(|made| made.first()).map(|made| made.0);
+        let fill = |number: &dyn Fn(usize) -> Option<u64>| -> SmallVec<[u64; 3]> {
+            benign.clone().take(args.len()).enumerate().map(|(at, bits)| number(at).unwrap_or(bits)).collect()
+        };
+        let tries = [fill(&|at| known[at].or_else(|| made(args[at]))), fill(&|at| known[at]), fill(&|_| None)];
+        let quiet = tries.iter().find(|wanted| raises_nothing(op, elem, wanted));
+        let wanted = quiet.unwrap_or(&tries[2]).clone();
         let mut safe = Args::new();
         for ((&arg, known), &bits) in args.iter().zip(known).zip(&wanted) {
             safe.push(if known == Some(bits) { arg } else { self.choice(arg, mask, bits) });

@@ -8,7 +8,8 @@
 //! %5 : f32s = add %3, %4                 %5 : f32s = add %3, %3
 //! ```
 //!
-//! Choices by one mask inside each other collapse, also where one mask implies the other. A mask goes where its value raises
+//! Choices by one mask inside each other collapse, also where one mask implies the other, and so do choices with an arm in
+//! common where the mask of both together is there already. A mask goes where its value raises
 //! nothing and reads only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a constant or broadcast that was
 //! computed before serves everywhere. Values of a region stay in it, in their order, and never move. Regions lose their
 //! proofs: from here on a region only says what is emitted together.
@@ -21,6 +22,7 @@ use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Stmt, Value, ValueId, excludes, fact, implies, known, needs_benign};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::types::{Elem, Ty};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 
 /// Simplifies every function.
@@ -162,6 +164,9 @@ fn choose(
         (a, b) = (b, a);
     }
     (a, b) = (decided(values, mask, a, true), decided(values, mask, b, false));
+    if let Some(joined) = joined(values, (mask, a, b), values[id].mask) {
+        (mask, a, b) = joined;
+    }
     values[id].args = Args::from_slice(&[mask, a, b]);
     // A choice that stands for its fact is there for the lanes in which its mask does not hold.
     let own = values[id].mask.filter(|_| values[id].inactive.is_none());
@@ -176,6 +181,53 @@ fn choose(
         Some(false) => Some(b),
         None => (a == b).then_some(a),
     }
+}
+
+/// `select(m, select(n, x, c), c)` as `select(k, x, c)`, also with other arms alike, where `x` is computed under a mask `k` that
+/// holds, in the lanes of `own`, exactly where it is picked.
+fn joined(
+    values: &Arena<Value>,
+    (mask, a, b): (ValueId, ValueId, ValueId),
+    own: Option<ValueId>,
+) -> Option<(ValueId, ValueId, ValueId)> {
+    for (inner, other, holds) in [(a, b, true), (b, a, false)] {
+        let (Op::Select, &[by, then, otherwise]) = (values[inner].op, &values[inner].args[..]) else { continue };
+        for (picked, rest, inside) in [(then, otherwise, true), (otherwise, then, false)] {
+            let Some(exactly) = values[picked].mask.filter(|_| rest == other) else { continue };
+            let literals = [(mask, holds), (by, inside)];
+            let needs = literals.iter().all(|&(truth, holds)| match holds {
+                true => implies(values, exactly, truth),
+                false => excludes(values, exactly, truth),
+            });
+            let follows = |part: ValueId| {
+                own.is_some_and(|own| implies(values, own, part))
+                    || literals.iter().any(|&(truth, holds)| match holds {
+                        true => implies(values, truth, part),
+                        false => values[part].op == Op::Not && values[part].args[0] == truth,
+                    })
+            };
+            if needs && parts(values, exactly).is_some_and(|parts| parts.into_iter().all(follows)) {
+                return Some((exactly, picked, other));
+            }
+        }
+    }
+    None
+}
+
+/// The truths whose conjunction `truth` is; `None` when they are many.
+fn parts(values: &Arena<Value>, truth: ValueId) -> Option<SmallVec<[ValueId; 8]>> {
+    let (mut found, mut stack): (SmallVec<[ValueId; 8]>, SmallVec<[ValueId; 8]>) = Default::default();
+    stack.push(truth);
+    while let Some(at) = stack.pop() {
+        match values[at].op {
+            Op::And => stack.extend(values[at].args.iter().copied()),
+            _ => found.push(at),
+        }
+        if found.len() + stack.len() > 8 {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 /// What an arm is in the lanes where `mask` is `holds`: a choice there may be decided already, by the same mask, by one that

@@ -3,7 +3,9 @@
 use crate::arguments::{Raw, encode, random};
 use crate::machine::isa;
 use crate::support::{PROFILES, from_environment, object, plain};
-use rake_ir::lane::FuseLevel;
+use rake_ir::capabilities::{Status, operation};
+use rake_ir::lane::{FuseLevel, needs_benign};
+use rake_ir::ops::{OPS, Op, Syntax};
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Ty};
 use rake_testkit::link_elf;
@@ -113,6 +115,89 @@ fn no_active_lane_no_flag() {
             if !what.starts_with("both_branches") {
                 assert_eq!(out.vec0[..16], regs.vec[4][..16], "{what} on {profile}");
             }
+        }
+    }
+}
+
+/// Integers whose conversions are inexact or exact, of both signs.
+const INTEGERS: &[u32] = &[0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x0100_0001, 0xfeff_ffff, 31];
+
+/// An operation of the table over operands of one type, as source.
+fn written(op: Op, arity: usize) -> Option<String> {
+    let row = op.info();
+    let names = &["a", "b", "c"][..arity.min(3)];
+    match (row.syntax, names) {
+        (Syntax::Call, names) => Some(format!("{}({})", row.spelling, names.join(", "))),
+        (Syntax::Infix, [a, b]) => Some(format!("{a} {} {b}", row.spelling)),
+        (Syntax::Prefix, [a]) => Some(format!("{} {a}", row.spelling)),
+        _ => None,
+    }
+}
+
+/// The forms in which an operation stands under the mask `m`; `d` is the other branch.
+fn under_masks(what: &str, elem: &str, result: &str) -> String {
+    let params = format!("m: mask, a: {elem}, b: {elem}, c: {elem}, d: {result}");
+    let order = "a < b";
+    format!(
+        "scratch branch({params}) -> {result}:\n  if m then {what} else d\n\n\
+         scratch other({params}) -> {result}:\n  if not m then d else {what}\n\n\
+         scratch nested({params}) -> {result}:\n  \
+         if m then (if {order} then {what} else {what}) else d\n\n\
+         rake block({params}) -> {result}:\n  tine #on means m\n  through #on into r:\n    {what}\n  \
+         sweep:\n    | #on => r\n    | _ => d\n"
+    )
+}
+
+/// Every operation of the table that may raise a flag, on every profile that has it, under a mask without lanes.
+#[test]
+fn no_operation_raises_a_flag_in_inactive_lanes() {
+    let mut tasks = Vec::new();
+    for profile in PROFILES {
+        let (mut seen, lanes) = (0, profile.lanes_of_bits(32));
+        for row in OPS {
+            for elem in [Elem::F32, Elem::I32, Elem::U32] {
+                let arity = usize::from(row.arity.1);
+                let args = vec![Ty::Rack(elem); arity];
+                let Ok(result) = row.op.infer(&args, None) else { continue };
+                if needs_benign(row.op, elem, result.elem()).is_none()
+                    || operation(row.op, elem, profile) != Status::Available
+                {
+                    continue;
+                }
+                let Some(mut what) = written(row.op, arity) else { continue };
+                let mut result = result;
+                if matches!(result, Ty::Mask(_)) {
+                    (what, result) = (format!("select({what}, a, b)"), Ty::Rack(elem));
+                }
+                let ty = Ty::Rack(elem);
+                let text = under_masks(&what, &ty.to_string(), &result.to_string());
+                let object = object(&text, profile, FuseLevel::Full)
+                    .unwrap_or_else(|d| panic!("{} on {profile}: {}\n{text}", row.name, plain(&d)));
+                let linked = link_elf(&object).unwrap();
+                let mut bits = Bits::new(11);
+                let params = [Ty::Mask(32), ty, ty, ty, result];
+                let from = if elem == Elem::F32 { TEMPTATIONS } else { INTEGERS };
+                let mut regs = Vec::new();
+                for _ in 0..24 {
+                    let mut lanes_of = |from: &[u32]| Raw::Lanes((0..lanes).map(|_| bits.pick(from)).collect());
+                    let raw =
+                        [lanes_of(&[0x7fff_ffff, 0]), lanes_of(from), lanes_of(from), lanes_of(from), lanes_of(&[7])];
+                    regs.push(encode(&params, &raw, lanes).regs);
+                }
+                for name in ["branch", "other", "nested", "block"] {
+                    let image = linked.image(name).unwrap();
+                    tasks.push(Task { what: format!("{name}: {what}"), profile, image, regs: regs.clone() });
+                }
+                seen += 1;
+            }
+        }
+        // `+ - * / sqrt min max` and the six comparisons at the least.
+        assert!(seen >= 13, "{seen} operations on {profile}");
+    }
+    for (task, outs) in tasks.iter().zip(run(&tasks)) {
+        for (regs, out) in task.regs.iter().zip(outs) {
+            assert_eq!(out.flags(), 0, "{} on {}: MXCSR {:#x}", task.what, task.profile, out.mxcsr);
+            assert_eq!(out.vec0[..16], regs.vec[4][..16], "{} on {}", task.what, task.profile);
         }
     }
 }

@@ -142,3 +142,22 @@ fn a_choice_between_compared_operands_stays_a_minimum() {
     ];
     assert_eq!(sanitised("x86-sse2", body)[..6], expected);
 }
+
+#[test]
+fn a_choice_serves_every_reader_that_its_number_suits() {
+    // 0 + 0, 0 * 0 and 0 / 1: the sum's choices serve the product and the dividend, the divisor needs its own.
+    let body = "%3 : f32s = add %0, %1 if %2\n%4 : f32s = mul %0, %1 if %2\n%5 : f32s = div %0, %1 if %2\n\
+                %6 : f32s = if %2, %3, %0\n%7 : f32s = if %2, %4, %0\n%8 : f32s = if %2, %5, %0\n\
+                %9 : f32s = add %6, %7\n%10 : f32s = add %9, %8\nreturn %10";
+    let expected = [
+        "%3 : f32s = const 0.0",
+        "%4 : f32s = select %2, %0, %3 if %2 else 0.0",
+        "%5 : f32s = select %2, %1, %3 if %2 else 0.0",
+        "%6 : f32s = add %4, %5 if %2 else 0.0",
+        "%7 : f32s = mul %4, %5 if %2 else 0.0",
+        "%8 : f32s = const 1.0",
+        "%9 : f32s = select %2, %1, %8 if %2 else 1.0",
+        "%10 : f32s = div %4, %9 if %2 else 0.0",
+    ];
+    assert_eq!(sanitised("x86-avx2", body)[..8], expected);
+}

@@ -6,7 +6,7 @@
 use super::rule::{Key, Rule, Target};
 use super::{constant_bits, index, key_elem};
 use rake_ir::fused::Function;
-use rake_ir::lane::{Args, ValueId, needs_benign};
+use rake_ir::lane::{Args, ValueId, known, needs_benign};
 use rake_ir::machine::MachOp;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
@@ -62,6 +62,7 @@ impl<'a> Shapes<'a> {
     pub fn of(&self, id: ValueId) -> Shape {
         let value = &self.f.values[id];
         let masked = match value.op {
+            Op::Select | Op::If if self.profile.info().mask_registers == 0 => self.chosen_already(id),
             _ if self.profile.info().mask_registers == 0 => None,
             Op::Select | Op::If => self.merged(id),
             Op::And => self.masked_comparison(id),
@@ -153,6 +154,19 @@ impl<'a> Shapes<'a> {
             }
         }
         None
+    }
+
+    /// A choice between a value and what the value holds outside its mask anyway.
+    fn chosen_already(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let (mask, then, otherwise) = self.arms(id)?;
+        let already = |&(arm, other, holds): &(ValueId, ValueId, bool)| {
+            let by = f.values[arm].mask.filter(|&by| picks(f, by, mask, holds, f.values[id].mask));
+            let outside = by.and_then(|by| known(&f.values, arm, by));
+            outside.is_some() && outside == constant_bits(f, other)
+        };
+        let arms = [(then, otherwise, true), (otherwise, then, false)];
+        arms.iter().find(|arms| already(arms)).map(|arms| self.same(id, arms.0))
     }
 
     /// `m and (a < b)` is one comparison under the mask `m`.

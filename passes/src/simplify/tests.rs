@@ -147,3 +147,24 @@ fn choices_that_make_facts_stay_and_others_under_their_mask_go() {
         "%3 : f32s = const 1.0\n%4 : f32s = select %2, %0, %3 if %2 else 1.0\n%5 : f32s = select %2, %4, %1\nreturn %5";
     assert_eq!(simplified(body)[..1], ["%3 : f32s = select %2, %0, %1"]);
 }
+
+#[test]
+fn nested_choices_with_an_arm_in_common_are_one() {
+    let body = "%3 : mask = lt %0, %1\n%4 : mask = and %2, %3\n%5 : f32s = sqrt %0 if %4\n\
+                %6 : f32s = select %3, %5, %1 if %2\n%7 : f32s = select %2, %6, %1\nreturn %7";
+    let expected = [
+        "%3 : mask = lt %0, %1",
+        "%4 : mask = and %2, %3",
+        "%5 : f32s = sqrt %0 if %4",
+        "%6 : f32s = select %4, %5, %1",
+    ];
+    assert_eq!(simplified(body)[..4], expected);
+    // The inner choice's second arm, in the lanes where the outer mask does not hold.
+    let body = "%3 : mask = lt %0, %1\n%4 : mask = not %2\n%5 : mask = not %3\n%6 : mask = and %4, %5\n\
+                %7 : f32s = sqrt %0 if %6\n%8 : f32s = select %3, %1, %7 if %4\n%9 : f32s = select %2, %1, %8\nreturn %9";
+    assert_eq!(simplified(body)[5], "%8 : f32s = select %6, %7, %1");
+    // Another arm, and a mask that says more.
+    let body = "%3 : mask = lt %0, %1\n%4 : mask = and %2, %3\n%5 : f32s = sqrt %0 if %4\n\
+                %6 : f32s = select %3, %5, %0 if %2\n%7 : f32s = select %2, %6, %1\nreturn %7";
+    assert_eq!(simplified(body)[4], "%7 : f32s = select %2, %6, %1");
+}
