@@ -6,16 +6,14 @@
 //! %4 : f32s = add %3, %0 if %2           %4 : f32s = select %2, %0, %3 if %2 else 1.0
 //! %5 : f32s = if %2, %4, %0        =>    %5 : f32s = select %2, %1, %3 if %2 else 1.0
 //!                                        %6 : f32s = mul %4, %5 if %2 else 1.0
-//!                                        %7 : f32s = const 0.0
-//!                                        %8 : f32s = select %2, %0, %7 if %2 else 0.0
-//!                                        %9 : f32s = add %6, %8 if %2 else 1.0
-//!                                        %10 : f32s = select %2, %9, %0
+//!                                        %7 : f32s = add %6, %4 if %2 else 2.0
+//!                                        %8 : f32s = select %2, %7, %0
 //! ```
 //!
 //! Every value keeps its mask: the lanes in which anybody may read it. `else 1.0` is the fact that all others hold 1.0;
 //! the check follows it from the operands' facts, and lets no operation pass that may raise a flag on them. So
-//! substitution stands at the leaves: an operation whose operands' facts raise nothing needs no more (the product above is
-//! 1.0 there). A choice is shared by all readers of the same operand and mask that its number suits.
+//! substitution stands at the leaves: an operation whose operands' facts raise nothing needs no more (the sum above is
+//! 2.0 there). A choice is shared by all readers of the same operand and mask that its number suits.
 //!
 //! Which operands need a choice: both of a product, sum or comparison of two unknown ones, for a signalling NaN in either
 //! is invalid whatever the other is; of a quotient too, since 0/x is invalid for x = 0 and x/1 for a signalling NaN. A

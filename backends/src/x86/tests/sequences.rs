@@ -290,9 +290,11 @@ fn nothing_that_raises_stands_without_its_mask() {
             for (n, ty) in params.iter().enumerate() {
                 let _ = writeln!(text, "%{n} : {ty} = param {n}");
             }
+            let contracted = row.fp == rake_ir::ops::FpClass::Contracted;
+            let (open, close) = if contracted { ("region {\n", "}\n") } else { ("", "") };
             let _ = write!(
                 text,
-                "%5 : {result} = {} {} if %3\n%6 : {result} = select %3, %5, %4\nreturn %6\n}}",
+                "{open}%5 : {result} = {} {} if %3\n{close}%6 : {result} = select %3, %5, %4\nreturn %6\n}}",
                 row.name,
                 args.join(", ")
             );
