@@ -19,7 +19,7 @@ use rake_ir::lane::ValueId;
 use rake_ir::limits::MASK_STEPS;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
-use smol_str::{SmolStr, format_smolstr};
+use smol_str::format_smolstr;
 
 /// A sweep whose arms are being visited.
 pub struct Sweep {
@@ -188,8 +188,7 @@ impl Lowering<'_> {
             value = self.choice(mask, then, value, arm.span);
             self.masks.truncate(sweep.depth);
             let words = words::comment(&self.out, sweep.predicates[index]);
-            let words = words.map_or_else(SmolStr::default, |words| format_smolstr!(": {words}"));
-            self.out.values[value].name = Some(format_smolstr!("arm {}{words}", index + 1));
+            self.out.values[value].name = Some(format_smolstr!("arm {}: {words}", index + 1));
         }
         self.masks.close_sweep();
         Some(value)

@@ -255,5 +255,5 @@ fn long_chains_lower_without_recursion() {
     assert_eq!(program.functions[0].values.len(), 100_001);
 }
 
-mod random;
 mod rakes;
+mod random;

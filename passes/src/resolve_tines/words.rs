@@ -115,70 +115,75 @@ pub fn nan(out: &Builder, values: &[ValueId]) -> bool {
 
 /// A mask as the source names it: `#name`, or its expression in backticks.
 pub fn mask(out: &Builder, id: ValueId) -> String {
-    match out.tines.get(&id) {
-        Some(name) => name.to_string(),
-        None => text(out, id).map_or_else(|| "its predicate".into(), |text| format!("`{text}`")),
-    }
+    out.tines.get(&id).map_or_else(|| format!("`{}`", text(out, id)), ToString::to_string)
 }
 
 /// The short comment for a mask in a dump.
-pub fn comment(out: &Builder, id: ValueId) -> Option<String> {
-    match out.tines.get(&id) {
-        Some(name) => Some(name.to_string()),
-        None => text(out, id),
-    }
+pub fn comment(out: &Builder, id: ValueId) -> String {
+    out.tines.get(&id).map_or_else(|| text(out, id), ToString::to_string)
 }
 
-/// An expression as source; `None` when it is long.
-fn text(out: &Builder, id: ValueId) -> Option<String> {
+/// An expression as source; inner parts are dots where it is long.
+fn text(out: &Builder, id: ValueId) -> String {
     let mut text = String::new();
-    write(out, id, DEEPEST, true, &mut text)?;
-    Some(text)
-}
-
-fn write(out: &Builder, id: ValueId, depth: u32, outermost: bool, text: &mut String) -> Option<()> {
-    let value = &out.values[id];
-    let depth = depth.checked_sub(1)?;
-    if let Some(name) = out.tines.get(&id).or(value.name.as_ref()) {
-        let marked = matches!(value.ty, Ty::Uniform(_));
-        text.push_str(&if marked { format!("<{name}>") } else { name.to_string() });
-    } else {
-        expression(out, value, depth, outermost, text)?;
+    for depth in (1..=DEEPEST).rev() {
+        text.clear();
+        write(out, id, depth, true, &mut text);
+        if text.len() <= LONGEST {
+            break;
+        }
     }
-    (text.len() <= LONGEST).then_some(())
+    text
 }
 
-fn expression(out: &Builder, value: &Value, depth: u32, outermost: bool, text: &mut String) -> Option<()> {
+/// Writes a value; its expression when `depth` allows and it has no name.
+fn write(out: &Builder, id: ValueId, depth: u32, outermost: bool, text: &mut String) {
+    let value = &out.values[id];
+    let uniform = matches!(value.ty, Ty::Uniform(_));
+    match (value.op, &value.imm, &value.args[..]) {
+        (Op::Const, Imm::Bits(bits), _) if value.ty.is_truth() && value.name.is_none() => {
+            text.push_str(&literal(value.ty.elem(), *bits))
+        }
+        (Op::Const, Imm::Bits(bits), _) if value.name.is_none() => {
+            text.push_str(&format!("<{}>", literal(value.ty.elem(), *bits)));
+        }
+        (Op::Splat, _, &[arg]) if !out.tines.contains_key(&id) => write(out, arg, depth, outermost, text),
+        _ => match out.tines.get(&id).or(value.name.as_ref()) {
+            Some(name) if uniform => text.push_str(&format!("<{name}>")),
+            Some(name) => text.push_str(name),
+            None if depth == 0 => text.push_str("..."),
+            None => expression(out, value, depth - 1, outermost, text),
+        },
+    }
+}
+
+fn expression(out: &Builder, value: &Value, depth: u32, outermost: bool, text: &mut String) {
     let row = value.op.info();
-    match (row.syntax, &value.imm, &value.args[..]) {
-        (_, Imm::Bits(bits), []) if value.ty.is_truth() => text.push_str(&literal(value.ty.elem(), *bits)),
-        (_, Imm::Bits(bits), []) => text.push_str(&format!("<{}>", literal(value.ty.elem(), *bits))),
-        (_, Imm::None, []) if value.op == Op::LaneIndex => text.push('@'),
-        (_, Imm::None, &[arg]) if value.op == Op::Splat => write(out, arg, depth, outermost, text)?,
-        (Syntax::Infix, Imm::None, &[a, b]) => {
+    match (row.syntax, &value.args[..]) {
+        (Syntax::Infix, &[a, b]) => {
             text.push_str(if outermost { "" } else { "(" });
-            write(out, a, depth, false, text)?;
+            write(out, a, depth, false, text);
             text.push_str(&format!(" {} ", row.spelling));
-            write(out, b, depth, false, text)?;
+            write(out, b, depth, false, text);
             text.push_str(if outermost { "" } else { ")" });
         }
-        (Syntax::Prefix, Imm::None, &[a]) => {
+        (Syntax::Prefix, &[a]) => {
             text.push_str(if row.spelling == "-" { "-" } else { "not " });
-            write(out, a, depth, false, text)?;
+            write(out, a, depth, false, text);
         }
-        (Syntax::Call, imm, args) => {
+        (Syntax::Call, args) => {
             text.push_str(&format!("{}(", row.spelling));
             for (at, &arg) in args.iter().enumerate() {
                 text.push_str(if at > 0 { ", " } else { "" });
-                write(out, arg, depth, true, text)?;
+                write(out, arg, depth, true, text);
             }
-            match imm {
-                Imm::Int(number) => text.push_str(&format!(", {number})")),
-                Imm::None => text.push(')'),
-                _ => return None,
-            }
+            text.push_str(&match value.imm {
+                Imm::None => ")".into(),
+                Imm::Int(number) => format!(", {number})"),
+                _ => ", ...)".to_owned(),
+            });
         }
-        _ => return None,
+        (Syntax::Form, []) => text.push_str(row.spelling),
+        _ => text.push_str("..."),
     }
-    Some(())
 }

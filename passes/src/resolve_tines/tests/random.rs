@@ -111,11 +111,9 @@ fn decisions_agree_with_all_assignments() {
                 assert_eq!(tined::check(&program), Ok(()), "{text}");
                 accepted += 1;
                 for four in 0..4 {
-                    let mask = |k: usize| {
-                        Lanes::truths(&[0, 1, 2, 3].map(|lane| PARAMETERS[k] >> (4 * four + lane) & 1 == 1))
-                    };
-                    let args =
-                        [Lanes::f32s(&[3.0; 4]), Lanes::f32s(&[5.0; 4]), mask(0), mask(1), mask(2), mask(3)];
+                    let mask =
+                        |k: usize| Lanes::truths(&[0, 1, 2, 3].map(|lane| PARAMETERS[k] >> (4 * four + lane) & 1 == 1));
+                    let args = [Lanes::f32s(&[3.0; 4]), Lanes::f32s(&[5.0; 4]), mask(0), mask(1), mask(2), mask(3)];
                     let expected = Lanes::f32s(&results[4 * four..4 * four + 4]);
                     let found = tined::eval(&program, "f", &args);
                     assert_eq!(found, Ok(expected), "{text}\n{}", tined::print(&program));
