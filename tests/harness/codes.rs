@@ -13,7 +13,6 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
     (Code::WrongDump, "ir/src/text.rs", "it is about dumps"),
     (Code::InvalidUtf8, "passes/src/parse/tests/lexical.rs", "a case file is text"),
     (Code::StrayCarriageReturn, "passes/src/parse/tests/lexical.rs", "tools that copy files change line ends"),
-    (Code::PartialLanes, "passes/src/resolve_tines/tests.rs", "no operation that moves lanes is compiled yet"),
     (Code::ObjectMalformed, "verifier/tests/obligations.rs", "it is about objects"),
     (Code::ObjectDiffers, "verifier/tests/mutations.rs", "it is about objects"),
     (Code::ObligationBroken, "verifier/tests/obligations.rs", "it is about objects"),

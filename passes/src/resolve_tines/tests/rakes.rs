@@ -148,6 +148,16 @@ rake f(x: f32s) -> f32s:
 }
 
 #[test]
+fn a_block_with_another_value_is_complete() {
+    let text = rake(
+        "  through m else <1.0> into r:\n    sqrt(x)\n  let s = shuffle(r, [1, 0, 3, 2])\n  sweep:\n    | s > r => s\n    | _ => r\n",
+    );
+    let lines = body(&text);
+    assert!(lines.contains(&"%7 : f32s = if %2, %6, %5 ~~ r".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"%8 : f32s = shuffle %7, [1, 0, 3, 2] ~~ s".to_owned()), "{lines:#?}");
+}
+
+#[test]
 fn coverage_is_propositional() {
     let covered = |arms: &str| {
         let text = rake(&format!("  sweep:\n{arms}"));
@@ -257,6 +267,13 @@ fn partial_values_are_read_where_they_have_a_value() {
     assert_eq!(read(&format!("  let s = if #a and n then r else x\n{sweep}")), Ok(()));
     assert_eq!(read(&format!("  through #a and n into t:\n    r * x\n  let s = x\n{sweep}")), Ok(()));
     assert_eq!(read(&format!("  through n into t:\n    r * x\n  let s = x\n{sweep}")), Err(Code::UndefinedLanes));
+    assert_eq!(read(&format!("  let s = rotate_left(r, 1)\n{sweep}")), Err(Code::PartialLanes));
+    assert_eq!(
+        read(&format!("  let <k: bool> = any(r > x)\n  let s = if <k> then x else y\n{sweep}")),
+        Err(Code::UndefinedLanes)
+    );
+    assert_eq!(read(&format!("  through #a into s:\n    rotate_left(x * y, 1)\n{sweep}")), Err(Code::PartialLanes));
+    assert_eq!(read(&format!("  through #a into s:\n    rotate_left(x, 1)\n{sweep}")), Ok(()));
     assert_eq!(read(&format!("  tine #c means r > x\n  let s = x\n{sweep}")), Err(Code::PartialPredicate));
     assert_eq!(arms("    | #a and r > x => x\n    | _ => x\n"), Err(Code::PartialPredicate));
 }
