@@ -262,7 +262,7 @@ impl<'a> Builder<'a> {
         let mut masked: Operands = site.mask.map(Operand::Reg).into_iter().collect();
         let under = match site.kept {
             _ if site.mask.is_none() => op,
-            Kept::Any if !op.info().raises => op,
+            Kept::Any if !op.info().raises || self.is_inside(&args, op, site.mask) => op,
             // It has a mask already: the result of a comparison that was made under the site's.
             Kept::Any if op.info().slots.first().is_some_and(|slot| slot.opmask) => op,
             Kept::Any | Kept::Zero => {
@@ -287,6 +287,14 @@ impl<'a> Builder<'a> {
         };
         let args = if under == op { args } else { masked };
         Ok(self.emit(under, args, imm, site.region, site))
+    }
+
+    /// Whether a step takes a mask of its own that was computed under the site's.
+    fn is_inside(&self, args: &[Operand<Reg>], op: MachOp, mask: Option<Reg>) -> bool {
+        let masked = |op: MachOp| op.info().slots.first().is_some_and(|slot| slot.opmask);
+        let Some(own) = args.first().and_then(|arg| arg.reg()).filter(|_| masked(op)) else { return false };
+        let under = |inst: &Inst<Reg>| masked(inst.op) && inst.args.first().and_then(|arg| arg.reg()) == mask;
+        definition(&self.out.insts, own).is_some_and(|inst| self.out.class(own) == Class::K && under(inst))
     }
 
     fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
@@ -340,4 +348,9 @@ impl<'a> Builder<'a> {
         self.literals.insert(bytes, id);
         id
     }
+}
+
+/// The instruction that defines a register.
+fn definition(insts: &[Inst<Reg>], reg: Reg) -> Option<&Inst<Reg>> {
+    insts.iter().rev().find(|inst| inst.dst == Some(reg))
 }
