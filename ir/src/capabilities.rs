@@ -160,6 +160,14 @@ fn compiled(op: Op, elem: Elem) -> bool {
             | Any
             | Bitcast
             | Shuffle
+            | Sum
+            | Product
+            | Minimum
+            | Maximum
+            | ScanSum
+            | ScanProduct
+            | ScanMinimum
+            | ScanMaximum
             | ZipLow
             | ZipHigh
             | UnzipEven
