@@ -9,6 +9,29 @@ use rake_testkit::x86::Regs;
 /// Bits of a mask's lane; only the sign counts.
 const MASKS: &[u32] = &[0, 0xffff_ffff, 0x8000_0000, 0x7fff_ffff, 0x8000_0001, 1];
 
+/// Two 16-bit lanes in a word, low one first: around zero and at the ends of both ranges.
+const HALVES: &[u32] = &[
+    0,
+    0x0000_0001,
+    0x0001_0000,
+    0x0001_ffff,
+    0xffff_0001,
+    0xffff_ffff,
+    0x7fff_7fff,
+    0x8000_8000,
+    0x8000_7fff,
+    0x7fff_8000,
+    0x8001_0002,
+    0x0100_00ff,
+    0xff00_0080,
+    0xb504_b505,
+    0x0000_8000,
+    0x8000_0000,
+];
+
+/// Four 8-bit lanes in a word.
+const BYTES: &[u32] = &[0, 0x0302_0100, 0xffff_ffff, 0x8080_8080, 0x7f80_ff01, 0x01ff_807f, 0xc8c9_cacb, 0x0000_00ff];
+
 /// How many arguments to try.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -96,9 +119,11 @@ pub fn encode(params: &[Ty], raw: &[Raw], lanes: usize) -> Arguments {
             Raw::Lanes(bits) => {
                 regs.set_lanes(vector, bits);
                 vector += 1;
-                let lane = |&b: &u32| u64::from(if matches!(ty, Ty::Mask(_)) { b >> 31 } else { b });
                 let count = if ty.is_uniform() { 1 } else { lanes };
-                values.push(Lanes::new(bits.iter().map(lane).take(count)));
+                values.push(match ty {
+                    Ty::Mask(_) => Lanes::new(bits.iter().map(|b| u64::from(b >> 31)).take(count)),
+                    _ => lanes_of_words(ty.elem(), &bits[..count]),
+                });
             }
             Raw::Word(word) => {
                 regs.gpr[general] = *word;
@@ -110,12 +135,24 @@ pub fn encode(params: &[Ty], raw: &[Raw], lanes: usize) -> Arguments {
     Arguments { regs, values }
 }
 
+/// Lanes of an element of at most 32 bits, from a register's 32-bit words.
+pub fn lanes_of_words(elem: Elem, words: &[u32]) -> Lanes {
+    let (width, mask) = (elem.bits() as usize, elem.lane_mask());
+    let parts = |word: &u32| {
+        let word = u64::from(*word);
+        (0..32 / width).map(move |part| word >> (part * width) & mask).collect::<Vec<_>>()
+    };
+    Lanes::new(words.iter().flat_map(parts))
+}
+
 fn specials(ty: Ty) -> &'static [u32] {
     match ty {
         Ty::Mask(_) => MASKS,
         _ => match ty.elem() {
             Elem::F32 => special::F32,
             Elem::Bool => &[0, 1],
+            Elem::I16 | Elem::U16 => HALVES,
+            Elem::I8 | Elem::U8 => BYTES,
             _ => special::I32,
         },
     }

@@ -1,6 +1,6 @@
 //! Runs functions of objects on many arguments and compares with the evaluator.
 
-use crate::arguments::{Arguments, Effort, calls};
+use crate::arguments::{Arguments, Effort, calls, lanes_of_words};
 use crate::support::{self, ir_at, plain};
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused;
@@ -179,7 +179,7 @@ fn compare(task: &Task, out: &Out, expected: &Lanes) -> Result<(), String> {
             }
             Lanes::new(raw.iter().map(|&lane| u64::from(lane & 1)))
         }
-        Ty::Rack(_) => Lanes::new(out.lanes(lanes).into_iter().map(u64::from)),
+        Ty::Rack(elem) => lanes_of_words(elem, &out.lanes(lanes)),
         Ty::Uniform(Elem::F32) => Lanes::uniform(u64::from(out.lanes(1)[0])),
         Ty::Uniform(_) => Lanes::uniform(out.rax & 0xffff_ffff),
     };

@@ -5,6 +5,7 @@
 mod arguments;
 mod assembly;
 mod calls_from_c;
+mod every_mask;
 mod flags;
 mod lanes;
 mod machine;

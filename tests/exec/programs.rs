@@ -41,6 +41,35 @@ fn add(bench: &mut Bench, program: &Program, profile: Profile, fuse: FuseLevel, 
     }
 }
 
+/// For each operation of the vocabulary: all triples of special values, and 100,000 tuples of random bits.
+const MATRIX: Effort = Effort { tuples: 300_000, random: 100_000, uniforms: 64, calls: 100_000 };
+
+fn vocabulary_runs_on(profile: Profile) {
+    let mut bench = Bench::default();
+    for program in operations::vocabulary(profile.lanes_of_bits(32)) {
+        // What moves lanes by each literal is many functions of one kind.
+        let effort = if program.name.starts_with("lane moves") { THOROUGH } else { MATRIX };
+        add(&mut bench, &program, profile, FuseLevel::Full, effort, true);
+    }
+    let (functions, calls) = bench.finish();
+    assert!(functions > 250 && calls > 500_000, "only {functions} functions and {calls} calls");
+}
+
+#[test]
+fn vocabulary_on_sse2() {
+    vocabulary_runs_on(Profile::X86Sse2);
+}
+
+#[test]
+fn vocabulary_on_avx2() {
+    vocabulary_runs_on(Profile::X86Avx2);
+}
+
+#[test]
+fn vocabulary_on_avx512() {
+    vocabulary_runs_on(Profile::X86Avx512);
+}
+
 fn operations_run_on(profile: Profile) {
     let mut bench = Bench::default();
     for program in operations::all() {

@@ -23,6 +23,203 @@ pub fn literals(elem: Elem) -> &'static [&'static str] {
     }
 }
 
+/// One function for each operation of the vocabulary on each element, and for each literal that it may take: what the
+/// matrix of special values is run over. `lanes` is the profile's count of 32-bit lanes.
+pub fn vocabulary(lanes: usize) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for elem in Elem::ALL {
+        let name = elem.name();
+        let (mut out, rack) = (String::new(), elem.rack());
+        let (one, two) = (format!("a: {rack}"), format!("a: {rack}, b: {rack}"));
+        for (op, expression) in unary(elem) {
+            scratch(&mut out, op, &one, rack, &[expression]);
+        }
+        for (op, expression) in binary(elem) {
+            scratch(&mut out, op, &two, rack, &[expression]);
+        }
+        for (op, sign) in COMPARISONS {
+            scratch(&mut out, op, &two, "mask", &[&format!("a {sign} b")]);
+        }
+        let choice = format!("m: mask, {two}");
+        scratch(&mut out, "pick", &choice, rack, &["select(m, a, b)"]);
+        scratch(&mut out, "branch", &choice, rack, &["if m then a else b"]);
+        programs.push(Program::new(format!("vocabulary {name}"), out));
+        programs.push(Program::new(format!("conversions {name}"), conversions(elem)));
+        programs.push(Program::new(format!("lane moves {name}"), lane_moves(elem, lanes)));
+        programs.push(Program::new(format!("folds {name}"), folds(elem)));
+        if elem != Elem::F32 {
+            programs.push(Program::new(format!("shifts {name}"), shifts(elem)));
+        }
+    }
+    let mut fused = String::new();
+    scratch(&mut fused, "plain", "a: f32s, b: f32s, c: f32s", "f32s", &["fma(a, b, c)"]);
+    programs.push(Program::new("vocabulary fma", fused));
+    programs.push(Program::new("vocabulary masks", masks()));
+    programs.push(Program::new("words of masks", words_of_masks()));
+    programs.push(Program::new("narrow lanes", narrow_lanes()));
+    programs
+}
+
+const COMPARISONS: [(&str, &str); 6] =
+    [("eq", "="), ("ne", "!="), ("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")];
+
+fn unary(elem: Elem) -> Vec<(&'static str, &'static str)> {
+    let mut unary = Vec::new();
+    if elem != Elem::U32 {
+        unary.extend([("negate", "-a"), ("magnitude", "abs(a)")]);
+    }
+    if elem == Elem::F32 {
+        unary.extend([
+            ("root", "sqrt(a)"),
+            ("down", "floor(a)"),
+            ("upward", "ceil(a)"),
+            ("toward_zero", "trunc(a)"),
+            ("to_nearest", "nearest(a)"),
+            ("exponential", "exp(a)"),
+            ("logarithm", "log(a)"),
+            ("binary_logarithm", "log2(a)"),
+            ("tangent", "tanh(a)"),
+        ]);
+    } else {
+        unary.push(("lane_numbers", "a + @"));
+    }
+    unary
+}
+
+fn binary(elem: Elem) -> Vec<(&'static str, &'static str)> {
+    let mut binary = vec![
+        ("add", "a + b"),
+        ("subtract", "a - b"),
+        ("multiply", "a * b"),
+        ("least", "min(a, b)"),
+        ("most", "max(a, b)"),
+    ];
+    if elem == Elem::F32 {
+        binary.push(("divide", "a / b"));
+    } else {
+        binary.extend([
+            ("bits_and", "bit_and(a, b)"),
+            ("bits_or", "bit_or(a, b)"),
+            ("bits_xor", "bit_xor(a, b)"),
+            ("bits_andnot", "bit_andnot(a, b)"),
+        ]);
+    }
+    binary
+}
+
+/// To and from the other elements, of racks and of uniforms.
+fn conversions(elem: Elem) -> String {
+    let (mut out, rack, scalar) = (String::new(), elem.rack(), elem.name());
+    let targets: &[(&str, &str, &str)] = match elem {
+        Elem::F32 => &[("to_i32", "i32s", "i32"), ("to_u32", "u32s", "u32")],
+        _ => &[("to_f32", "f32s", "f32")],
+    };
+    for (op, to, one) in targets {
+        both(&mut out, &format!("{op}_rack"), &format!("a: {rack}"), to, &format!("{op}(a)"));
+        scratch(&mut out, &format!("{op}_one"), &format!("<k: {scalar}>"), one, &[&format!("{op}(<k>)")]);
+    }
+    for other in Elem::ALL {
+        let (to, one) = (other.rack(), other.name());
+        scratch(&mut out, &format!("bits_as_{one}"), &format!("a: {rack}"), to, &[&format!("bitcast({to}, a)")]);
+        let cast = format!("bitcast({one}, <k>)");
+        scratch(&mut out, &format!("bits_of_one_as_{one}"), &format!("<k: {scalar}>"), one, &[&cast]);
+    }
+    out
+}
+
+/// Lanes that a shuffle picks: where each result lane comes from, by name.
+fn pictures(lanes: usize) -> Vec<(&'static str, Vec<usize>)> {
+    let picture = |pick: &dyn Fn(usize) -> usize| (0..lanes).map(pick).collect::<Vec<_>>();
+    vec![
+        ("reversed", picture(&|k| lanes - 1 - k)),
+        ("halves_swapped", picture(&|k| (k + lanes / 2) % lanes)),
+        ("pairs_swapped", picture(&|k| k ^ 1)),
+        ("first_everywhere", picture(&|_| 0)),
+        ("last_everywhere", picture(&|_| lanes - 1)),
+        ("scattered", picture(&|k| (k * 7 + 3) % lanes)),
+        ("twice_each", picture(&|k| k / 2)),
+    ]
+}
+
+fn two_rack_pictures(lanes: usize) -> Vec<(&'static str, Vec<usize>)> {
+    let picture = |pick: &dyn Fn(usize) -> usize| (0..lanes).map(pick).collect::<Vec<_>>();
+    vec![
+        ("blended", picture(&|k| k + lanes * (k % 2))),
+        ("interleaved", picture(&|k| k / 2 + lanes * (k % 2))),
+        ("joined", picture(&|k| k + lanes / 2)),
+        ("crossed", picture(&|k| (k * 5 + 2) % (2 * lanes))),
+        ("second_reversed", picture(&|k| 2 * lanes - 1 - k)),
+        ("one_from_second", picture(&|k| if k == 2 { lanes + 1 } else { k })),
+    ]
+}
+
+fn lane_moves(elem: Elem, lanes: usize) -> String {
+    let (mut out, rack, scalar) = (String::new(), elem.rack(), elem.name());
+    let (one, two) = (format!("a: {rack}"), format!("a: {rack}, b: {rack}"));
+    for (name, picks) in pictures(lanes) {
+        both(&mut out, name, &one, rack, &format!("shuffle(a, {picks:?})"));
+    }
+    for (name, picks) in two_rack_pictures(lanes) {
+        both(&mut out, name, &two, rack, &format!("shuffle(a, b, {picks:?})"));
+    }
+    for op in ["zip_low", "zip_high", "unzip_even", "unzip_odd"] {
+        both(&mut out, &format!("{op}s"), &two, rack, &format!("{op}(a, b)"));
+    }
+    for n in 0..lanes {
+        for op in ["shift_left", "shift_right", "rotate_left", "rotate_right"] {
+            scratch(&mut out, &format!("{op}_{n}"), &one, rack, &[&format!("{op}(a, {n})")]);
+        }
+        let bind = format!("let <k: {scalar}> = extract(a, {n})");
+        scratch(&mut out, &format!("extract_{n}"), &one, scalar, &[&bind, "<k>"]);
+        scratch(&mut out, &format!("spread_{n}"), &one, rack, &[&bind, "<k>"]);
+        let params = format!("{one}, <k: {scalar}>");
+        scratch(&mut out, &format!("insert_{n}"), &params, rack, &[&format!("insert(a, {n}, <k>)")]);
+    }
+    out
+}
+
+/// Reductions, left to the caller and spread over a rack, and scans.
+fn folds(elem: Elem) -> String {
+    let (mut out, rack, scalar) = (String::new(), elem.rack(), elem.name());
+    let one = format!("a: {rack}");
+    for op in ["sum", "product", "minimum", "maximum"] {
+        let bind = format!("let <k: {scalar}> = {op}(a)");
+        scratch(&mut out, &format!("{op}_of"), &one, scalar, &[&bind, "<k>"]);
+        scratch(&mut out, &format!("{op}_spread"), &one, rack, &[&bind, "<k>"]);
+        scratch(&mut out, &format!("scan_{op}_of"), &one, rack, &[&format!("scan_{op}(a)")]);
+    }
+    let params = format!("m: mask, a: {rack}, b: {rack}");
+    scratch(&mut out, "compressed", &params, rack, &["compress(m, a)"]);
+    scratch(&mut out, "expanded", &params, rack, &["expand(m, a, b)"]);
+    out
+}
+
+fn words_of_masks() -> String {
+    let mut out = String::new();
+    let params = "m: mask, a: f32s, b: f32s";
+    for (op, scalar) in [("bitmask", "u32"), ("all", "bool"), ("any", "bool")] {
+        let bind = format!("let <k: {scalar}> = {op}(m)");
+        scratch(&mut out, &format!("{op}_of"), "m: mask", scalar, &[&bind, "<k>"]);
+        let compared = format!("let <k: {scalar}> = {op}(a < b)");
+        scratch(&mut out, &format!("{op}_compared"), "a: f32s, b: f32s", scalar, &[&compared, "<k>"]);
+        let (rack, value) = if scalar == "u32" { ("u32s", "<k>") } else { ("f32s", "if <k> then a else b") };
+        scratch(&mut out, &format!("{op}_spread"), params, rack, &[&bind, value]);
+    }
+    out
+}
+
+fn narrow_lanes() -> String {
+    let mut out = String::new();
+    scratch(&mut out, "pairs", "a: i16s, b: i16s", "i32s", &["dot(a, b)"]);
+    scratch(&mut out, "halved", "a: i32s, b: i32s", "i16s", &["narrow(a, b)"]);
+    scratch(&mut out, "low", "a: u8s", "i16s", &["widen_low(a)"]);
+    scratch(&mut out, "high", "a: u8s", "i16s", &["widen_high(a)"]);
+    scratch(&mut out, "bytes_of", "a: i32s", "u8s", &["bitcast(u8s, a)"]);
+    scratch(&mut out, "words_of", "a: i16s", "f32s", &["bitcast(f32s, a)"]);
+    both(&mut out, "weighed", "a: u8s, b: i16s", "i32s", "dot(widen_low(a), b)");
+    out
+}
+
 /// All programs, one for each subject.
 pub fn all() -> Vec<Program> {
     let mut programs = Vec::new();
