@@ -9,6 +9,7 @@ const ELSEWHERE: &[(Code, &str, &str)] = &[
     (Code::Internal, "tests/command.rs", "no input should give it: it is a fault of the compiler"),
     (Code::WidthMismatch, "tests/command.rs", "it is about an option and has no place in a file"),
     (Code::PassChangedResult, "rakec/pipeline/observe.rs", "it is a fault of the compiler"),
+    (Code::Usage, "tests/command.rs", "it is about the command line"),
     (Code::MalformedDump, "ir/src/text.rs", "it is about dumps"),
     (Code::WrongDump, "ir/src/text.rs", "it is about dumps"),
     (Code::InvalidUtf8, "passes/src/parse/tests/lexical.rs", "a case file is text"),

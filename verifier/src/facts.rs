@@ -105,7 +105,7 @@ impl FunctionFacts {
             }
             let in_memory = inst.op.info().kind == Kind::Const;
             if shapes::is_cross_lane(mnemonic) && !in_memory {
-                *self.cross_lane.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
+                *self.cross_lane.entry(shapes::crossing_name(mnemonic)).or_default() += 1;
             }
             let info = inst.op.info();
             let general = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == Class::G);

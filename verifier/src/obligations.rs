@@ -4,7 +4,8 @@ use crate::decode::{Class, Instruction, Operand, Refusal};
 use crate::facts::{FunctionFacts, RegionFacts};
 use crate::image::{Image, Symbol};
 use crate::shapes::{
-    FmaSign, Shapes, is_constant, is_cross_lane, is_idiom, is_neutral, is_word_work, rack_class, region_name,
+    FmaSign, Shapes, crossing_name, is_constant, is_cross_lane, is_idiom, is_neutral, is_word_work, rack_class,
+    region_name,
 };
 use rake_ir::machine::abi::{Abi, SYSTEM_V};
 use rake_ir::machine::{Class as File, ENTRY_BYTES, PhysReg, Space, TABLE_BYTES};
@@ -333,20 +334,20 @@ fn check_ends(space: Space, facts: &FunctionFacts, insts: &[Instruction], say: &
 
 fn check_counts(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
     let mut fused = [0u32; 4];
-    let mut crossing: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut crossing: BTreeMap<SmolStr, u32> = BTreeMap::new();
     for inst in insts {
         if let Some(sign) = FmaSign::of(&inst.mnemonic) {
             fused[sign as usize] += 1;
         }
         if is_cross_lane(&inst.mnemonic) && !is_neutral(inst) {
-            *crossing.entry(&inst.mnemonic).or_default() += 1;
+            *crossing.entry(crossing_name(&inst.mnemonic)).or_default() += 1;
         }
     }
     if fused != facts.multiply_adds {
         let text = format!("{fused:?} found (by sign), {:?} selected", facts.multiply_adds);
         say(0, Obligation::MultiplyAdds, text);
     }
-    if !crossing.iter().map(|(n, c)| (*n, *c)).eq(facts.cross_lane.iter().map(|(n, c)| (n.as_str(), *c))) {
+    if crossing != facts.cross_lane {
         say(0, Obligation::CrossLane, format!("{crossing:?} found, {:?} selected", facts.cross_lane));
     }
 }

@@ -189,7 +189,16 @@ impl FmaSign {
 /// The name of an operation in a region: the order of a fused multiply-add's operands is the allocator's choice.
 pub fn region_name(mnemonic: &str) -> SmolStr {
     let stem = mnemonic.trim_end_matches("ps").trim_end_matches(['1', '2', '3']);
-    if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { SmolStr::new(mnemonic) }
+    if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { crossing_name(mnemonic) }
+}
+
+/// The name under which cross-lane instructions are counted: which operand a permutation of two racks overwrites, the
+/// indices or the first rack, is the allocator's choice.
+pub fn crossing_name(mnemonic: &str) -> SmolStr {
+    match mnemonic.strip_prefix("vpermi2") {
+        Some(elem) => SmolStr::new(format!("vpermt2{elem}")),
+        None => SmolStr::new(mnemonic),
+    }
 }
 
 /// Whether an instruction with this mnemonic moves lanes to other lanes (unless it reads memory).
