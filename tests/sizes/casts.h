@@ -1,0 +1,21 @@
+// Casts: the same register, or a move between register files where a scalar crosses the boundary.
+I bytes_of(I a) { return a; }
+F words_of(I a) { return IF(a); }
+F f32_bits_as_f32(F a) { return a; }
+I f32_bits_as_i32(F a) { return FI(a); }
+I f32_bits_as_u32(F a) { return FI(a); }
+F i32_bits_as_f32(I a) { return IF(a); }
+I i32_bits_as_i32(I a) { return a; }
+I i32_bits_as_u32(I a) { return a; }
+F u32_bits_as_f32(I a) { return IF(a); }
+I u32_bits_as_i32(I a) { return a; }
+I u32_bits_as_u32(I a) { return a; }
+float f32_bits_of_one_as_f32(float k) { return k; }
+int f32_bits_of_one_as_i32(F k) { return LANE0(FI(k)); }
+int f32_bits_of_one_as_u32(F k) { return LANE0(FI(k)); }
+float i32_bits_of_one_as_f32(int k) { return LANE0F(IF(ENTER(k))); }
+int i32_bits_of_one_as_i32(int k) { return k; }
+int i32_bits_of_one_as_u32(int k) { return k; }
+float u32_bits_of_one_as_f32(int k) { return LANE0F(IF(ENTER(k))); }
+int u32_bits_of_one_as_i32(int k) { return k; }
+int u32_bits_of_one_as_u32(int k) { return k; }
