@@ -86,6 +86,31 @@ impl Bench {
         Ok(())
     }
 
+    /// Lines code from elsewhere up: the functions of a program that it has an image of. The expected results are the
+    /// evaluator's of the program before fusion. Gives the diagnostics of a rejected program.
+    #[allow(dead_code)] // Not every test target that shares this file has such code.
+    pub fn add_images(
+        &mut self,
+        what: &str,
+        text: &str,
+        profile: Profile,
+        effort: Effort,
+        image: impl Fn(&str) -> Option<Image>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        if let Ir::Tined(program) = ir_at(text, profile, FuseLevel::Exact, "tined")? {
+            for function in &program.functions {
+                if let Some(image) = image(&function.name) {
+                    let what = format!("{what}, `{}` on {profile}", function.name);
+                    self.line_up(what, text, profile, function, Some(image), effort);
+                }
+            }
+        }
+        if self.waiting > BATCH {
+            self.run();
+        }
+        Ok(())
+    }
+
     fn line_up<R: lane::Region>(
         &mut self,
         what: String,

@@ -105,6 +105,7 @@ S I spread(I m) { return _mm256_srai_epi32(m, 31); }
 S I unset(I m) { return _mm256_cmpgt_epi32(m, ones); }
 S I pick(I m, I a, I b) { return FI(_mm256_blendv_ps(IF(b), IF(a), IF(m))); }
 MOVES3(pick)
+
 I conjunction(I p, I q) { return spread(_mm256_and_si256(p, q)); }
 I disjunction(I p, I q) { return spread(_mm256_or_si256(p, q)); }
 I complement(I p, I q) { return unset(p); }

@@ -248,13 +248,16 @@ LANE_MOVES(12)
 LANE_MOVES(15)
 
 // Ordered folds: the rack turns, and only lane 0 adds what it held before to what it holds now.
-#define TURN(step) t = ALIGN(FI(v), FI(v), 1), v = step(IF(t), 1, IF(t), v);
-#define ORDERED(op, step)                                                                                              \
+// Written as assembly, since gcc copies the turned rack before it merges into it.
+#define TURN(name)                                                                                                     \
+    asm("valignd $1, %1, %1, %0\n\t" #name " %1, %0, %0%{%2%}" : "=&v"(t) : "v"(v), "Yk"(k));                            \
+    v = t;
+#define ORDERED(op, name)                                                                                              \
     S F op##_f(F v) {                                                                                                  \
-        I t;                                                                                                           \
-        TURN(step) TURN(step) TURN(step) TURN(step) TURN(step)                                                         \
-        TURN(step) TURN(step) TURN(step) TURN(step) TURN(step)                                                         \
-        TURN(step) TURN(step) TURN(step) TURN(step) TURN(step)                                                         \
+        F t;K k = 1;                                                                                                        \
+        TURN(name) TURN(name) TURN(name) TURN(name) TURN(name)                                                         \
+        TURN(name) TURN(name) TURN(name) TURN(name) TURN(name)                                                         \
+        TURN(name) TURN(name) TURN(name) TURN(name) TURN(name)                                                         \
         return v;                                                                                                      \
     }                                                                                                                  \
     float f32_##op##_of(F a) { return LANE0F(op##_f(a)); }                                                             \
@@ -263,8 +266,8 @@ LANE_MOVES(15)
         F v = op##_f(a);                                                                                               \
         return IF(ALIGN(FI(v), FI(v), 1));                                                                             \
     }
-ORDERED(sum, _mm512_mask_add_ps)
-ORDERED(product, _mm512_mask_mul_ps)
+ORDERED(sum, vaddps)
+ORDERED(product, vmulps)
 
 // Trees.
 #define TREE(fn, step)                                                                                                 \

@@ -71,9 +71,18 @@ S F most_of(F x, F y) {
     return _mm_sub_ps(_mm_or_ps(x, d), d);
 }
 S F most_f(F a, F b) { return most_of(_mm_max_ps(a, b), _mm_max_ps(b, a)); }
-S I pick(I m, I a, I b) { return _mm_or_si128(_mm_and_si128(m, a), _mm_andnot_si128(m, b)); }
-S I least_i(I a, I b) { return pick(_mm_cmpgt_epi32(b, a), a, b); }
-S I most_i(I a, I b) { return pick(_mm_cmpgt_epi32(a, b), a, b); }
+// The register that each step overwrites is chosen by hand: gcc's choice takes a copy more. Where the mask is needed again
+// or the first choice stays where it was, the result takes the place of `a`, else of the mask.
+S I pick_a(I m, I a, I b) {
+    asm("pand %1, %0\n\tpandn %2, %1\n\tpor %1, %0" : "+x"(a), "+x"(m) : "x"(b));
+    return a;
+}
+S I pick(I m, I a, I b) {
+    asm("pand %1, %0\n\tpandn %2, %1\n\tpor %0, %1" : "+x"(a), "+x"(m) : "x"(b));
+    return m;
+}
+S I least_i(I a, I b) { return pick_a(_mm_cmpgt_epi32(b, a), a, b); }
+S I most_i(I a, I b) { return pick_a(_mm_cmpgt_epi32(a, b), a, b); }
 S I flip(I a) { return _mm_xor_si128(a, sign); }
 F f32_least(F a, F b) { return least_f(a, b); }
 F f32_most(F a, F b) { return most_f(a, b); }
@@ -382,16 +391,16 @@ F f32_scan_maximum_of(F a) {
 S I compressed(I m, I x, I b) {
     m = spread(m);
     x = _mm_and_si128(x, m);
-    x = pick(SH(m, 2, 2, 2, 2), x, SH(x, 0, 1, 3, 2));
-    x = pick(SH(m, 1, 1, 1, 1), x, SH(x, 0, 2, 3, 1));
+    x = pick_a(SH(m, 2, 2, 2, 2), x, SH(x, 0, 1, 3, 2));
+    x = pick_a(SH(m, 1, 1, 1, 1), x, SH(x, 0, 2, 3, 1));
     return pick(SH(m, 0, 0, 0, 0), x, SH(x, 1, 2, 3, 0));
 }
 // From the front, the lanes from each that is not selected on make room.
 S I expanded(I m, I x, I p) {
     m = spread(m);
-    x = pick(SH(m, 0, 0, 0, 0), x, SH(x, 0, 0, 1, 2));
-    x = pick(SH(m, 1, 1, 1, 1), x, SH(x, 0, 1, 1, 2));
-    x = pick(SH(m, 2, 2, 2, 2), x, SH(x, 0, 1, 2, 2));
+    x = pick_a(SH(m, 0, 0, 0, 0), x, SH(x, 0, 0, 1, 2));
+    x = pick_a(SH(m, 1, 1, 1, 1), x, SH(x, 0, 1, 1, 2));
+    x = pick_a(SH(m, 2, 2, 2, 2), x, SH(x, 0, 1, 2, 2));
     return pick(m, x, p);
 }
 MOVES3(compressed)

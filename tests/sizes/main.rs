@@ -1,0 +1,225 @@
+//! Our code is never longer than hand-written intrinsics: each function of the vocabulary beside the peer of the same name
+//! in `sse2.c`, `avx2.c` and `avx512.c`, which are run and held against the evaluator first.
+//!
+//! `cargo xtask docs` (or `RAKEC_WRITE_DOCS=1`) writes the table `docs/code-size.md` anew.
+
+#[path = "../exec/arguments.rs"]
+mod arguments;
+#[allow(dead_code)] // Of what it shares, only peers are run here.
+#[path = "../exec/machine.rs"]
+mod machine;
+mod peers;
+#[path = "../support/mod.rs"]
+mod support;
+
+use arguments::Effort;
+use machine::Bench;
+use peers::{Peers, counts};
+use rake_ir::lane::FuseLevel;
+use rake_ir::profile::Profile;
+use rake_testkit::source::{Elem, Program, operations};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use support::{PROFILES, plain};
+
+/// Shifts by a uniform count, which the vocabulary has by literal counts only.
+const SHIFTS_BY: &str = "\
+scratch left_by(a: T, <n: u32>) -> T:
+  shift_bits_left(a, <n>)
+
+scratch right_by(a: T, <n: u32>) -> T:
+  shift_bits_right(a, <n>)
+
+scratch right_signed_by(a: T, <n: u32>) -> T:
+  shift_bits_right_signed(a, <n>)
+";
+
+/// Functions that need no peer: those of several operations, and those whose sequence of operations the language fixes.
+const WITHOUT: [&str; 7] = ["both_ways", "flags", "kinds", "exponential", "logarithm", "binary_logarithm", "tangent"];
+
+/// The programs for a profile, each with what its functions' names start with in C.
+fn programs(profile: Profile) -> Vec<(String, Program)> {
+    let mut programs = operations::vocabulary(profile.lanes_of_bits(32));
+    programs.retain(|program| profile.info().fma || !program.fma);
+    for elem in [Elem::I32, Elem::U32] {
+        let (name, text) = (format!("shifts by a uniform {}", elem.name()), SHIFTS_BY.replace('T', elem.rack()));
+        programs.push(Program { name, text, fma: false });
+    }
+    let elements = Elem::ALL.map(Elem::name);
+    let prefix = |program: &Program| match program.name.rsplit(' ').next() {
+        Some(elem) if elements.contains(&elem) => format!("{elem}_"),
+        _ => String::new(),
+    };
+    programs.into_iter().map(|program| (prefix(&program), program)).collect()
+}
+
+/// The names of a program's functions.
+fn functions(program: &Program) -> impl Iterator<Item = &str> {
+    program.text.lines().filter_map(|line| line.strip_prefix("scratch ")?.split('(').next())
+}
+
+/// Whether a program moves lanes or shifts by each literal there is, of which the peers have a choice.
+fn is_sampled(program: &Program) -> bool {
+    program.name.starts_with("lane moves") || program.name.starts_with("shifts ")
+}
+
+#[test]
+fn peers_compute_what_the_language_says() {
+    let mut bench = Bench::default();
+    let effort = Effort { tuples: 4000, random: 256, uniforms: 64, calls: 3000 };
+    for profile in PROFILES {
+        for (index, linked) in Peers::build(profile).linked().into_iter().enumerate() {
+            for (prefix, program) in programs(profile) {
+                let what = format!("peers of {}, build {index}", program.name);
+                let image = |name: &str| linked.image(&format!("{prefix}{name}"));
+                if let Err(problems) = bench.add_images(&what, &program.text, profile, effort, image) {
+                    bench.fail(what, &problems);
+                }
+            }
+        }
+    }
+    let (functions, _) = bench.finish();
+    assert!(functions > 2000, "only {functions} functions");
+}
+
+/// What one operation comes to.
+#[derive(Default)]
+struct Row {
+    /// The operation as the source has it.
+    operation: String,
+    element: String,
+    /// Our instructions and the peer's, by profile.
+    sizes: BTreeMap<usize, (usize, usize)>,
+}
+
+/// The expression of a function, or its name where the expression names lanes.
+fn operation(program: &Program, name: &str) -> String {
+    let text = &program.text;
+    let Some(start) = text.find(&format!("scratch {name}(")) else { return name.to_owned() };
+    let body = text[start..].lines().skip(1).take_while(|line| line.starts_with(' ')).map(str::trim);
+    let body = body.map(|line| line.strip_prefix("let ").unwrap_or(line)).collect::<Vec<_>>().join("; ");
+    if body.contains('[') { format!("{name} of a shuffle") } else { body }
+}
+
+/// What was measured.
+#[derive(Default)]
+struct Measured {
+    /// In the order of the vocabulary.
+    rows: Vec<Row>,
+    /// Functions longer than their peers, with their profile, our size and the peer's.
+    longer: BTreeMap<String, (usize, usize)>,
+    /// Functions without a peer, peers without a function, programs that do not compile.
+    wrong: Vec<String>,
+}
+
+fn measure() -> Measured {
+    let (mut places, mut measured) = (BTreeMap::<String, usize>::new(), Measured::default());
+    let Measured { rows, longer, wrong } = &mut measured;
+    for (column, profile) in PROFILES.into_iter().enumerate() {
+        let peers = Peers::build(profile).fewest();
+        let mut used = BTreeSet::new();
+        for (prefix, program) in programs(profile) {
+            let object = match support::object(&program.text, profile, FuseLevel::Full) {
+                Ok(object) => object,
+                Err(problems) => {
+                    wrong.push(format!("{} on {profile}: {}", program.name, plain(&problems)));
+                    continue;
+                }
+            };
+            let ours = counts(&object);
+            for name in functions(&program) {
+                let base = name.strip_suffix("_stage").unwrap_or(name);
+                let symbol = format!("{prefix}{base}");
+                let (Some(&ours), Some(&peer)) = (ours.get(name), peers.get(&symbol)) else {
+                    if !is_sampled(&program) && !WITHOUT.contains(&base) {
+                        wrong.push(format!("{symbol} on {profile} has no peer"));
+                    }
+                    continue;
+                };
+                if ours > peer {
+                    longer.insert(format!("{prefix}{name} {profile}"), (ours, peer));
+                }
+                used.insert(symbol.clone());
+                if name == base {
+                    let place = *places.entry(symbol).or_insert_with(|| {
+                        let element = prefix.trim_end_matches('_').to_owned();
+                        rows.push(Row { operation: operation(&program, name), element, ..Row::default() });
+                        rows.len() - 1
+                    });
+                    rows[place].sizes.insert(column, (ours, peer));
+                }
+            }
+        }
+        let unused = peers.keys().filter(|name| !used.contains(*name));
+        wrong.extend(unused.map(|name| format!("the peer {name} on {profile} is of no function")));
+    }
+    measured
+}
+
+/// The functions known to be longer, one a line: the list may only shrink.
+fn known_longer() -> BTreeSet<String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sizes/longer.txt");
+    std::fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+fn page(rows: &[Row]) -> String {
+    let mut page = format!(
+        "# Code size\n\nInstructions of each operation of the vocabulary, alone in a function: ours, then those of \
+         hand-written intrinsics.\n\nBoth are counted in the bytes of finished objects by one decoder; `ret`, `vzeroupper`, \
+         `endbr64` and `nop` do not count, everything\nelse does. In bold is what is still longer. The intrinsics are in `tests/sizes`; each function counts \
+         as the shortest of {} builds by {},\nand is run against the evaluator like our code. `cargo test --test sizes` \
+         checks this page and that no row is longer;\n`cargo xtask docs` writes it.\n\n\
+         | operation | element | x86-sse2 | x86-avx2 | x86-avx512 |\n| --- | --- | ---: | ---: | ---: |\n",
+        peers::BUILDS.len(),
+        peers::compiler(),
+    );
+    let mut totals = [(0, 0); 3];
+    let cell = |sizes: Option<&(usize, usize)>| match sizes {
+        None => "–".to_owned(),
+        Some((ours, peer)) if ours > peer => format!("**{ours}** / {peer}"),
+        Some((ours, peer)) => format!("{ours} / {peer}"),
+    };
+    for row in rows {
+        let cells: Vec<String> = (0..3).map(|column| cell(row.sizes.get(&column))).collect();
+        for (column, (ours, peer)) in &row.sizes {
+            totals[*column].0 += ours;
+            totals[*column].1 += peer;
+        }
+        let _ = writeln!(page, "| `{}` | {} | {} |", row.operation, row.element, cells.join(" | "));
+    }
+    let cells = totals.iter().map(|sizes| cell(Some(sizes))).collect::<Vec<_>>().join(" | ");
+    let _ = writeln!(page, "| all | | {cells} |");
+    page
+}
+
+/// What a page says but for the peers, which another compiler may build shorter or longer.
+fn without_peers(page: &str) -> Vec<String> {
+    let ours = |cell: &str| cell.split(" / ").next().unwrap_or("").trim().to_owned();
+    page.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(ours).collect()).collect()
+}
+
+#[test]
+fn no_operation_is_longer_than_its_peer_and_the_page_says_so() {
+    let Measured { rows, longer, wrong } = measure();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let known = known_longer();
+    let new = longer.iter().filter(|(name, _)| !known.contains(*name));
+    let new = new.map(|(name, (ours, peer))| format!("{name}: {ours} instructions, the peer has {peer}\n"));
+    let new = new.collect::<String>();
+    assert!(new.is_empty(), "longer than their peers:\n{new}");
+    let mended: Vec<&String> = known.iter().filter(|name| !longer.contains_key(*name)).collect();
+    assert!(mended.is_empty(), "no longer too long, take them off `longer.txt`: {mended:?}");
+    assert!(rows.len() > 350, "only {} rows", rows.len());
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/code-size.md");
+    let expected = page(&rows);
+    if std::env::var_os("RAKEC_WRITE_DOCS").is_some() {
+        std::fs::write(path, &expected).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    let found = std::fs::read_to_string(path).unwrap_or_default();
+    let same = if found.contains(&peers::compiler()) {
+        found == expected
+    } else {
+        without_peers(&found) == without_peers(&expected)
+    };
+    assert!(same, "docs/code-size.md is not what was measured; run `cargo xtask docs`");
+}
