@@ -104,7 +104,9 @@ I u32_gt(I a, I b) { return _mm256_xor_si256(u32_le(a, b), ones); }
 S I spread(I m) { return _mm256_srai_epi32(m, 31); }
 S I unset(I m) { return _mm256_cmpgt_epi32(m, ones); }
 S I pick(I m, I a, I b) { return FI(_mm256_blendv_ps(IF(b), IF(a), IF(m))); }
+S I branch(I m, I a, I b) { return pick(m, a, b); }
 MOVES3(pick)
+MOVES3(branch)
 
 I conjunction(I p, I q) { return spread(_mm256_and_si256(p, q)); }
 I disjunction(I p, I q) { return spread(_mm256_or_si256(p, q)); }

@@ -104,7 +104,9 @@ COMPARISON(ge, cmpge)
 S K mask(I m) { return _mm512_movepi32_mask(m); }
 S I spread(I m) { return _mm512_srai_epi32(m, 31); }
 S I pick(I m, I a, I b) { return _mm512_mask_blend_epi32(mask(m), b, a); }
+S I branch(I m, I a, I b) { return pick(m, a, b); }
 MOVES3(pick)
+MOVES3(branch)
 I conjunction(I p, I q) { return spread(_mm512_and_si512(p, q)); }
 I disjunction(I p, I q) { return spread(_mm512_or_si512(p, q)); }
 I complement(I p, I q) { return rack(_mm512_testn_epi32_mask(p, sign)); }

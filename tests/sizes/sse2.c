@@ -144,9 +144,11 @@ I u32_ge(I a, I b) { return _mm_xor_si128(u32_lt(a, b), ones); }
 S I spread(I m) { return _mm_srai_epi32(m, 31); }
 S I unset(I m) { return _mm_cmpgt_epi32(m, ones); }
 S I choose(I m, I a, I b) { return pick(spread(m), a, b); }
-F f32_pick(I m, F a, F b) { return IF(choose(m, FI(a), FI(b))); }
-I i32_pick(I m, I a, I b) { return choose(m, a, b); }
-I u32_pick(I m, I a, I b) { return choose(m, a, b); }
+S I branch(I m, I a, I b) { return choose(m, a, b); }
+#define pick choose
+MOVES3(pick)
+#undef pick
+MOVES3(branch)
 I conjunction(I p, I q) { return spread(_mm_and_si128(p, q)); }
 I disjunction(I p, I q) { return spread(_mm_or_si128(p, q)); }
 I complement(I p, I q) { return unset(p); }
