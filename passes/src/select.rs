@@ -13,6 +13,7 @@
 //! ```
 
 mod build;
+mod parts;
 pub mod rule;
 mod shape;
 
@@ -58,7 +59,8 @@ pub fn function(
     let order = order(f);
     let shapes = demand(f, profile, target, &order);
     let params = parameters(f, profile).map_err(|d| vec![d])?;
-    let mut builder = Builder::new(f, profile, target, params)?;
+    let parts = parts::only_parts(f, profile, target, &order, &shapes);
+    let mut builder = Builder::new(f, profile, target, params, parts)?;
     let mut errors = Vec::new();
     for (id, region) in order {
         let Some(shape) = &shapes[index(id)] else { continue };

@@ -30,6 +30,16 @@ impl Target for X86Target {
             _ => Rule::Unsupported("only 32-bit elements are available yet"),
         }
     }
+
+    fn reads_part(&self, key: Key, _: Elem, profile: Profile, operand: usize) -> bool {
+        match (key, Space::of(profile)) {
+            (Key::Leave(Op::Bitmask | Op::All | Op::Any) | Key::Op(Op::Bitmask), Some(Sse | Vex)) => true,
+            (Key::Op(Op::All | Op::Any), Some(Vex)) => true,
+            (Key::Op(Op::Select | Op::If | Op::Expand), Some(Vex)) => operand == 0,
+            (Key::ShiftBy(_), Some(Sse)) => operand == 1,
+            _ => false,
+        }
+    }
 }
 
 const A: Src = Src::Arg(0);
@@ -121,6 +131,7 @@ fn float(key: Key, space: Space) -> Rule {
         (Key::Not(Op::Ne), Evex) => seq![CmppsK(A, B) #8],
         (Key::EnterUniform, Sse) => seq![Splatps(A)],
         (Key::EnterUniform, Vex | Evex) => seq![SplatLow(A)],
+        (Key::EnterLow, _) => Rule::Free(0),
         (Key::LeaveUniform, _) => Rule::Free(0),
         _ => NO_SUCH,
     }
@@ -253,6 +264,8 @@ fn integer(key: Key, elem: Elem, space: Space) -> Rule {
         (Key::EnterUniform, Sse) => seq![MovdIn(A), Splatps(S0)],
         (Key::EnterUniform, Vex) => seq![MovdIn(A), SplatLowd(S0)],
         (Key::EnterUniform, Evex) => seq![SplatWord(A)],
+        (Key::EnterLow, Sse | Vex) => seq![MovdIn(A)],
+        (Key::EnterLow, Evex) => seq![SplatWord(A)],
         (Key::LeaveUniform, _) => seq![MovdOut(A)],
         _ => NO_SUCH,
     }
@@ -268,11 +281,11 @@ fn compare(op: Op, signed: bool, space: Space) -> Rule {
         (Op::Ge, Sse, true) => seq![Pcmpgtd(B, A), Xorps(S0, ONES)],
         (Op::Le, Vex, true) => seq![Pminsd(A, B), Pcmpeqd(S0, A)],
         (Op::Ge, Vex, true) => seq![Pmaxsd(A, B), Pcmpeqd(S0, A)],
-        // With their top bits flipped, unsigned numbers order as signed ones.
-        (Op::Lt, Sse | Vex, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S1, S0)],
+        // With their top bits flipped, unsigned numbers order as signed ones; with all others flipped, the other way.
+        (Op::Lt, Sse | Vex, false) => seq![Pxor(A, MAGNITUDE), Pxor(B, MAGNITUDE), Pcmpgtd(S0, S1)],
         (Op::Gt, Sse | Vex, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1)],
         (Op::Le, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1), Xorps(S2, ONES)],
-        (Op::Ge, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S1, S0), Xorps(S2, ONES)],
+        (Op::Ge, Sse, false) => seq![Pxor(A, MAGNITUDE), Pxor(B, MAGNITUDE), Pcmpgtd(S0, S1), Xorps(S2, ONES)],
         (Op::Le, Vex, false) => seq![Pminud(A, B), Pcmpeqd(S0, A)],
         (Op::Ge, Vex, false) => seq![Pmaxud(A, B), Pcmpeqd(S0, A)],
         (Op::Eq, Evex, _) => seq![PcmpdK(A, B) #0],
@@ -306,6 +319,8 @@ fn integer_op(op: Op, space: Space) -> Rule {
         ],
         (Op::Mul, _) => seq![Pmulld(A, B)],
         (Op::Div, _) => NO_SUCH,
+        // Where the difference overwrites its first operand, the complement and 1 take one less.
+        (Op::Neg, Sse) => seq![Pxor(A, ONES), Paddd(S0, ONE)],
         (Op::Neg, _) => seq![Psubd(ZERO, A)],
         (Op::Abs, Sse) => seq![Psrad(A) #31, Pxor(A, S0), Psubd(S1, S0)],
         (Op::Abs, _) => seq![Pabsd(A)],

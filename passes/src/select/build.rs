@@ -2,7 +2,7 @@
 
 use super::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
 use super::shape::{Kept, Shape};
-use super::{constant_bits, index, known};
+use super::{constant_bits, index, known, parts};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::ValueId;
@@ -48,6 +48,10 @@ pub(super) struct Builder<'a> {
     /// What is computed already; by the same region only, since regions share nothing.
     done: HashMap<(MachOp, Operands, Option<u8>, Option<u32>), Reg>,
     literals: HashMap<Vec<u8>, LiteralId>,
+    /// Of which values nothing but sign bits or lane 0 is read.
+    parts: Vec<bool>,
+    /// Which masks hold more than their sign bits say.
+    signs: Vec<bool>,
     /// Whether the result was computed where the caller looks for it.
     left: bool,
 }
@@ -58,6 +62,7 @@ impl<'a> Builder<'a> {
         profile: Profile,
         target: &'a dyn Target,
         params: Vec<Param>,
+        parts: Vec<bool>,
     ) -> Result<Builder<'a>, Vec<Diagnostic>> {
         let unknown = |ty: Ty, span: Span| {
             Diagnostic::error(Code::NotAvailableYet, span, format!("`{ty}` is not available on {profile} yet"))
@@ -79,8 +84,8 @@ impl<'a> Builder<'a> {
             result_place: Abi::of(profile).map_or(PhysReg::v(0), |abi| abi.result(result_ty)),
         };
         let map = vec![None; source.values.len()];
-        let (done, literals) = (HashMap::new(), HashMap::new());
-        Ok(Builder { source, profile, target, idioms, out, map, done, literals, left: false })
+        let (done, literals, signs) = (HashMap::new(), HashMap::new(), vec![false; source.values.len()]);
+        Ok(Builder { source, profile, target, idioms, out, map, done, literals, parts, signs, left: false })
     }
 
     /// Lowers one value.
@@ -92,14 +97,14 @@ impl<'a> Builder<'a> {
             return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));
         }
         let reg = match shape.key {
-            Key::Op(Op::Param) => self.parameter(value, &site)?,
+            Key::Op(Op::Param) => self.parameter(id, &site)?,
             Key::Op(Op::Const) => self.constant(value.ty, constant_bits(self.source, id).unwrap_or(0), &site),
             Key::Op(Op::LaneIndex) => {
                 let lanes: Vec<u32> = (0..self.profile.lanes(Elem::I32) as u32).collect();
                 self.lanes(&lanes, &site)
             }
             Key::Leave(Op::Param) => {
-                let Imm::Int(position) = value.imm else {
+                let Imm::Int(position) = self.source.values[shape.of].imm else {
                     return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
                 };
                 self.sequence(shape.key, shape.elem, &[Reg(position)], None, &site)
@@ -132,6 +137,10 @@ impl<'a> Builder<'a> {
                 })?
             }
         };
+        // Logic of masks passes on what is not spread; a choice by such a mask takes its sign bits.
+        if parts::passes_on(shape.key) && shape.elem == Elem::Bool {
+            self.signs[index(id)] |= shape.args.iter().any(|&arg| self.signs[index(arg)]);
+        }
         self.left |= matches!(shape.key, Key::Leave(_));
         self.map[index(id)] = Some(reg);
         Ok(())
@@ -146,6 +155,7 @@ impl<'a> Builder<'a> {
         let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any };
         let key = match ty {
             Ty::Rack(_) => None,
+            Ty::Mask(_) if self.signs[index(result)] => Some(Key::EnterMask),
             Ty::Mask(_) => Some(Key::LeaveMask),
             Ty::Uniform(_) => Some(Key::LeaveUniform),
         };
@@ -164,14 +174,20 @@ impl<'a> Builder<'a> {
         reg.ok_or_else(|| Diagnostic::error(Code::Internal, span, "an operand was not selected before its reader"))
     }
 
-    fn parameter(&mut self, value: &rake_ir::lane::Value, site: &Site) -> Result<Reg, Diagnostic> {
+    fn parameter(&mut self, id: ValueId, site: &Site) -> Result<Reg, Diagnostic> {
+        let value = &self.source.values[id];
         let position = match value.imm {
             Imm::Int(position) if (position as usize) < self.out.params.len() => position,
             _ => return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared")),
         };
         let key = match value.ty {
             Ty::Rack(_) => return Ok(Reg(position)),
+            Ty::Mask(_) if self.parts[index(id)] => {
+                self.signs[index(id)] = true;
+                return Ok(Reg(position));
+            }
             Ty::Mask(_) => Key::EnterMask,
+            Ty::Uniform(_) if self.parts[index(id)] => Key::EnterLow,
             Ty::Uniform(_) => Key::EnterUniform,
         };
         let name = Some(self.out.params[position as usize].name.clone());

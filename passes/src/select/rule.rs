@@ -31,6 +31,8 @@ pub enum Key {
     EnterMask,
     /// Brings a uniform parameter into every lane.
     EnterUniform,
+    /// Brings a uniform parameter into lane 0; an integer's other lanes are zero.
+    EnterLow,
     /// Brings a mask into a rack of all ones and zeros.
     LeaveMask,
     /// Brings lane 0 to where a uniform result is left.
@@ -132,4 +134,10 @@ pub trait Target: Sync {
     /// The rule for an operation. `elem` is the first operand's element for comparisons, conversions and what is made of
     /// a mask, `bool` for truths, and else the result's.
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule;
+
+    /// Whether the rule reads an operand's sign bits alone, of a mask, or lane 0 alone, of a uniform.
+    fn reads_part(&self, key: Key, elem: Elem, profile: Profile, operand: usize) -> bool {
+        let _ = (key, elem, profile, operand);
+        false
+    }
 }

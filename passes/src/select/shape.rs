@@ -74,8 +74,22 @@ impl<'a> Shapes<'a> {
     /// The shape of the function's result: when nothing but the caller reads a uniform, no rack needs to hold it.
     pub fn of_result(&self, id: ValueId) -> Shape {
         let value = &self.f.values[id];
+        if let Some(param) = self.word_parameter(id) {
+            return Shape { of: param, ..self.shape(id, Key::Leave(Op::Param), key_elem(self.f, param), &[], id) };
+        }
         let left = self.shape(id, Key::Leave(value.op), key_elem(self.f, id), &value.args, id);
         if value.ty.is_uniform() && self.has(&left) { left } else { self.of(id) }
+    }
+
+    /// The integer parameter whose word this uniform is, if the table can leave that.
+    fn word_parameter(&self, id: ValueId) -> Option<ValueId> {
+        let mut param = id;
+        while self.f.values[param].op == Op::Bitcast {
+            param = *self.f.values[param].args.first()?;
+        }
+        let is_word = |id: ValueId| self.f.values[id].ty.is_uniform() && self.f.values[id].ty.elem().is_int();
+        let can = || self.has(&self.shape(param, Key::Leave(Op::Param), key_elem(self.f, param), &[], param));
+        Some(param).filter(|&param| self.f.values[param].op == Op::Param && is_word(param) && is_word(id) && can())
     }
 
     /// A shape of `id` whose exceptions are those of the value `source`.
@@ -115,6 +129,9 @@ impl<'a> Shapes<'a> {
             Op::Select | Op::If => return self.choice(id),
             Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
                 return self.shape(id, Key::ShiftBy(value.op), elem, &value.args, id);
+            }
+            Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.imm == Imm::Int(0) => {
+                return self.same(id, value.args[0]);
             }
             _ if value.op.info().types == TypeRule::Racks => {
                 return self.shape(id, Key::Op(value.op), elem, &racks(self.f, id), id);
