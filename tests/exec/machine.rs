@@ -39,6 +39,8 @@ struct Task {
     result: Ty,
     /// Whether NaNs must agree bit for bit too.
     exact: bool,
+    /// Whether it must clear the upper halves before it returns no rack.
+    clears: bool,
     arguments: Vec<Arguments>,
     expected: Vec<Lanes>,
 }
@@ -102,6 +104,8 @@ impl Bench {
                 if let Some(image) = image(&function.name) {
                     let what = format!("{what}, `{}` on {profile}", function.name);
                     self.line_up(what, text, profile, function, Some(image), effort);
+                    // Other compilers leave that to callers that pass whole registers.
+                    self.tasks.iter_mut().rev().take(1).for_each(|task| task.clears = false);
                 }
             }
         }
@@ -134,7 +138,8 @@ impl Bench {
         self.waiting += arguments.len();
         let (result, exact) = (function.result_type(), moves_bits(function));
         let what = format!("{what}\n{}", definition(text, &function.name));
-        self.tasks.push(Task { what, profile, image, params, result, exact, arguments, expected });
+        let clears = true;
+        self.tasks.push(Task { what, profile, image, params, result, exact, clears, arguments, expected });
     }
 
     /// Runs what waits.
@@ -208,7 +213,7 @@ fn compare(task: &Task, out: &Out, expected: &Lanes) -> Result<(), String> {
         Ty::Uniform(Elem::F32) => Lanes::uniform(u64::from(out.lanes(1)[0])),
         Ty::Uniform(_) => Lanes::uniform(out.rax & 0xffff_ffff),
     };
-    if task.result.is_uniform() && task.profile != Profile::X86Sse2 && out.vec0[16..].iter().any(|&byte| byte != 0) {
+    if task.clears && task.result.is_uniform() && task.profile != Profile::X86Sse2 && out.vec0[16..].iter().any(|&byte| byte != 0) {
         return Err("the upper halves of the registers are not cleared before it returns".into());
     }
     let same = if task.exact { got == *expected } else { got.same(expected, task.result.elem()) };
