@@ -213,7 +213,11 @@ fn compare(task: &Task, out: &Out, expected: &Lanes) -> Result<(), String> {
         Ty::Uniform(Elem::F32) => Lanes::uniform(u64::from(out.lanes(1)[0])),
         Ty::Uniform(_) => Lanes::uniform(out.rax & 0xffff_ffff),
     };
-    if task.clears && task.result.is_uniform() && task.profile != Profile::X86Sse2 && out.vec0[16..].iter().any(|&byte| byte != 0) {
+    if task.clears
+        && task.result.is_uniform()
+        && task.profile != Profile::X86Sse2
+        && out.vec0[16..].iter().any(|&byte| byte != 0)
+    {
         return Err("the upper halves of the registers are not cleared before it returns".into());
     }
     let same = if task.exact { got == *expected } else { got.same(expected, task.result.elem()) };

@@ -216,8 +216,8 @@ MOVES2(zip_highs)
 MOVES2(unzip_evens)
 MOVES2(unzip_odds)
 #define LANE_MOVES(n)                                                                                                  \
-    KONST16(lane_mask_##n, -(n == 0), -(n == 1), -(n == 2), -(n == 3), -(n == 4), -(n == 5), -(n == 6), -(n == 7),      \
-            -(n == 8), -(n == 9), -(n == 10), -(n == 11), -(n == 12), -(n == 13), -(n == 14), -(n == 15))              \
+    KONST16(lane_mask_##n, (n == 0), (n == 1), (n == 2), (n == 3), (n == 4), (n == 5), (n == 6), (n == 7),      \
+            (n == 8), (n == 9), (n == 10), (n == 11), (n == 12), (n == 13), (n == 14), (n == 15))              \
     S I shift_left_##n(I a) { return n ? ALIGN(_mm512_setzero_si512(), a, n) : a; }                                    \
     S I shift_right_##n(I a) { return n ? ALIGN(a, _mm512_setzero_si512(), (16 - n) & 15) : a; }                       \
     S I rotate_left_##n(I a) { return n ? ALIGN(a, a, n) : a; }                                                        \

@@ -39,7 +39,7 @@ pub fn test() -> bool {
 
 /// Writes the generated pages anew.
 pub fn docs() -> bool {
-    cargo(&["test", "--quiet", "--package", "rakec", "--test", "docs"], &[("RAKEC_WRITE_DOCS", "1")])
+    cargo(&["test", "--quiet", "--package", "rakec", "--test", "docs", "--test", "sizes"], &[("RAKEC_WRITE_DOCS", "1")])
 }
 
 /// Runs the fuzz tests alone.
