@@ -186,12 +186,8 @@ impl FmaSign {
     }
 }
 
-/// The name that an operation is counted under: which operand a fused multiply-add or a permutation of two racks
-/// overwrites is the allocator's choice.
+/// The name of an operation in a region: the order of a fused multiply-add's operands is the allocator's choice.
 pub fn region_name(mnemonic: &str) -> SmolStr {
-    if let Some(elem) = mnemonic.strip_prefix("vpermi2") {
-        return SmolStr::new(format!("vpermt2{elem}"));
-    }
     let stem = mnemonic.trim_end_matches("ps").trim_end_matches(['1', '2', '3']);
     if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { crossing_name(mnemonic) }
 }
