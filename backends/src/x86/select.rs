@@ -156,7 +156,9 @@ fn float_op(op: Op, space: Space) -> Rule {
         // The raw minimum gives its second operand beside a NaN and for two zeros; both orders joined keep -0 and NaNs.
         (Op::Min, _) => seq![Minps(A, B), Minps(B, A), Orps(S0, S1)],
         // Joining by `and` keeps +0 over -0, and then every NaN is put in by a comparison.
-        (Op::Max, Sse | Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
+        // Where the orders differ, the difference clears a zero's sign; joined with it a NaN stays.
+        (Op::Max, Sse) => seq![Maxps(A, B), Maxps(B, A), Xorps(S0, S1), Orps(S0, S2), Subps(S3, S2)],
+        (Op::Max, Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
         // `vrangeps` orders the zeros itself, but prefers a number to a NaN.
         (Op::Max, Evex) => seq![Rangeps(A, B) #5, CmppsK(A, B) #3, Blendmps(S1, S0, NAN)],
         // The inexact flag is raised where the value changes, as by the sequences of other profiles.
@@ -282,8 +284,10 @@ fn compare(op: Op, signed: bool, space: Space) -> Rule {
         (Op::Le, Vex, true) => seq![Pminsd(A, B), Pcmpeqd(S0, A)],
         (Op::Ge, Vex, true) => seq![Pmaxsd(A, B), Pcmpeqd(S0, A)],
         // With their top bits flipped, unsigned numbers order as signed ones; with all others flipped, the other way.
-        (Op::Lt, Sse | Vex, false) => seq![Pxor(A, MAGNITUDE), Pxor(B, MAGNITUDE), Pcmpgtd(S0, S1)],
-        (Op::Gt, Sse | Vex, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1)],
+        (Op::Lt, Vex, false) => seq![Pmaxud(A, B), Pcmpeqd(S0, A), Xorps(S1, ONES)],
+        (Op::Gt, Vex, false) => seq![Pminud(A, B), Pcmpeqd(S0, A), Xorps(S1, ONES)],
+        (Op::Lt, Sse, false) => seq![Pxor(A, MAGNITUDE), Pxor(B, MAGNITUDE), Pcmpgtd(S0, S1)],
+        (Op::Gt, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1)],
         (Op::Le, Sse, false) => seq![Pxor(A, SIGN), Pxor(B, SIGN), Pcmpgtd(S0, S1), Xorps(S2, ONES)],
         (Op::Ge, Sse, false) => seq![Pxor(A, MAGNITUDE), Pxor(B, MAGNITUDE), Pcmpgtd(S0, S1), Xorps(S2, ONES)],
         (Op::Le, Vex, false) => seq![Pminud(A, B), Pcmpeqd(S0, A)],
