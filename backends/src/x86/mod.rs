@@ -7,7 +7,6 @@ pub mod encode;
 pub mod layout;
 pub mod select;
 mod shuffle;
-mod tables;
 
 pub use layout::Options;
 

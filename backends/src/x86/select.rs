@@ -4,7 +4,7 @@
 //! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
 
 use super::shuffle;
-use super::tables::{COMPRESS, EXPAND};
+use rake_ir::machine::tables::{COMPRESS, EXPAND};
 use rake_ir::machine::x86::X86;
 use rake_ir::machine::{MachOp, Space};
 use rake_ir::ops::Op;

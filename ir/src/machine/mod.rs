@@ -8,6 +8,7 @@ pub mod abi;
 pub mod bits;
 pub mod convert;
 pub mod lanes;
+pub mod tables;
 pub mod text;
 pub mod x86;
 

@@ -14,6 +14,7 @@
 //! Literals are bytes in memory order. An immediate stands last, as a number. In a region's block, constant loads and
 //! copies are nobody's; everything else is the region's.
 
+use super::tables;
 use super::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg};
 use crate::allocated;
 use crate::diag::Diagnostic;
@@ -87,6 +88,10 @@ fn open(out: &mut String, head: &Head) {
         head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "\nscratch {}({params}) -> {} = {} {{", head.name, head.result.0, head.result.1);
     for (number, bytes) in head.literals.iter().enumerate() {
+        if let Some(table) = tables::name_of(bytes) {
+            let _ = writeln!(out, "  literal {number} = table {table}");
+            continue;
+        }
         let _ = write!(out, "  literal {number} = 0x");
         bytes.iter().for_each(|byte| {
             let _ = write!(out, "{byte:02x}");
@@ -284,6 +289,12 @@ fn literal(line: &mut Line, number: usize) -> Result<Vec<u8>> {
         return Err(malformed(at, format!("literals are numbered in order; this is literal {number}")));
     }
     line.expect("=")?;
+    if line.keyword("table") {
+        let unknown = line.expected("the name of a table");
+        let bytes = tables::named(line.word("the name of a table")?).ok_or(unknown)?;
+        line.end()?;
+        return Ok(bytes.to_vec());
+    }
     let wrong = line.expected("the literal's bytes, `0x` and two digits each");
     let Token::Number(text) = line.bump() else { return Err(wrong) };
     line.end()?;

@@ -1,11 +1,25 @@
-//! Tables that code reads by the eight bits of a mask: eight bytes for each mask, a lane number in each byte.
+//! Tables that code reads by the eight bits of a mask: eight bytes for each mask, a lane number in each byte. Dumps write
+//! their names.
 
-use rake_ir::machine::{ENTRY_BYTES, TABLE_BYTES};
+use super::{ENTRY_BYTES, TABLE_BYTES};
 
 const LANES: usize = ENTRY_BYTES;
 
+/// Every table, by its name in dumps.
+pub const TABLES: &[(&str, &[u8; TABLE_BYTES])] = &[("compress", &COMPRESS), ("expand", &EXPAND)];
+
+/// The name of the table of these bytes.
+pub fn name_of(bytes: &[u8]) -> Option<&'static str> {
+    TABLES.iter().find(|(_, table)| table.as_slice() == bytes).map(|(name, _)| *name)
+}
+
+/// The bytes of the table with this name.
+pub fn named(name: &str) -> Option<&'static [u8]> {
+    TABLES.iter().find(|(other, _)| *other == name).map(|(_, table)| table.as_slice())
+}
+
 /// For `compress`: the selected lanes in order, then a lane that is not selected, whose contents are zero by then.
-pub(super) const COMPRESS: [u8; TABLE_BYTES] = {
+pub const COMPRESS: [u8; TABLE_BYTES] = {
     let mut table = [0; TABLE_BYTES];
     let mut mask = 0;
     while mask < 1 << LANES {
@@ -29,7 +43,7 @@ pub(super) const COMPRESS: [u8; TABLE_BYTES] = {
 };
 
 /// For `expand`: for each lane the number of selected lanes below it.
-pub(super) const EXPAND: [u8; TABLE_BYTES] = {
+pub const EXPAND: [u8; TABLE_BYTES] = {
     let mut table = [0; TABLE_BYTES];
     let mut mask = 0;
     while mask < 1 << LANES {
