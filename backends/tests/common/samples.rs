@@ -197,7 +197,7 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
         let mut insts: Vec<_> = chunk.iter().flat_map(|&op| samples(&mut random, profile, op, rounds)).collect();
         insts.push(inst(X86::Ret, None, &[], None));
         let tables = chunk.contains(&X86::Address) || chunk.contains(&X86::LoadEntry);
-        let literals = literals(profile, index as u8 * 2, tables);
+        let literals = literals(profile, (index as u8).wrapping_mul(2), tables);
         functions.push(function(names[index], &words, Ty::Rack(Elem::F32), literals, insts));
     }
     // A word result may come from any rack register, but leaves by `eax` alone and last.
@@ -231,7 +231,7 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
             insts.push(inst(X86::Ret, None, &[], None));
             let reads = insts.iter().any(|i| i.args.iter().any(|a| a.literal().is_some()));
             let table = op == X86::Address || op == X86::LoadEntry;
-            let literals = if reads { literals(profile, op as u8 * 2, table) } else { vec![] };
+            let literals = if reads { literals(profile, (op as u8).wrapping_mul(2), table) } else { vec![] };
             let words = [Ty::Uniform(Elem::I32); 6];
             program(profile, vec![function("f", &words, Ty::Rack(Elem::F32), literals, insts)])
         })
