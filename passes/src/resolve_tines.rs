@@ -281,10 +281,10 @@ impl Lowering<'_> {
             ExprKind::Const(bits) => Some(self.out.push(Op::Const, Imm::Bits(*bits), &[], expr.ty, None, expr.span)),
             ExprKind::Read(local) => self.locals[index(*local)],
             ExprKind::Op { op, imm, args } => {
-                let refused = args.iter().filter(|&&arg| !self.reads(arg, Some(*op))).count() > 0;
+                let refused = args.iter().filter(|&&arg| !self.reads(arg, Some((*op, expr.ty)))).count() > 0;
                 let args: Args = args.iter().map(|&arg| self.value_of(arg)).collect();
                 if !refused {
-                    self.refuse(*op, &args, expr.span);
+                    self.refuse(*op, &args, expr.ty, expr.span);
                 }
                 Some(self.operation(*op, imm, args, expr))
             }
@@ -335,7 +335,7 @@ impl Lowering<'_> {
     }
 
     /// Refuses an operation over all lanes where only some are computed.
-    fn refuse(&mut self, op: Op, args: &[ValueId], span: Span) {
+    fn refuse(&mut self, op: Op, args: &[ValueId], ty: Ty, span: Span) {
         let lane = op.info().lane;
         if let Some(place) = self.masks.place().filter(|_| lane == LaneRule::Unmasked) {
             let (inside, before) = match place {
@@ -348,7 +348,8 @@ impl Lowering<'_> {
             self.faults.push(fault.help(format!("bind it with `let` before the {before}")));
         }
         let partial = |&arg: &ValueId| self.out.values[arg].mask.is_some() && !self.out.values[arg].ty.is_uniform();
-        if lane == LaneRule::CrossLane && args.iter().any(partial) {
+        let from = args.first().map_or(ty, |&arg| self.out.values[arg].ty);
+        if (lane == LaneRule::CrossLane || partial::regroups(op, from, ty)) && args.iter().any(partial) {
             let message = format!("`{}` reads lanes that are not computed here", op.name());
             let fault = Diagnostic::error(Code::PartialLanes, span, message);
             self.faults.push(fault.help("bind its operand with `let` where every lane is computed"));

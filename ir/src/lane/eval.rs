@@ -6,6 +6,7 @@
 //! it stands for the instruction ([`Region::PICKS`]). `and`, `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
 //! computed under outer masks, and only who reads the combination tells whether it was needed.
 
+use super::facts::holds_for_a_part;
 use super::{Function, Program, Region, Value, ValueId, number};
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
@@ -172,7 +173,13 @@ impl<R: Region> Evaluation<'_, R> {
             let active = value.mask.is_some_and(|mask| self.peek(mask, lane).is_none_or(|bits| bits & 1 == 1));
             value.inactive.filter(|_| !active)
         };
-        self.peek(arg, lane).or_else(inactive)
+        // A conjunction is false where one of its parts is, whatever the others hold.
+        let values = &self.function.values;
+        let excluded = || {
+            let fails = value.ty.is_truth() && holds_for_a_part(values, arg, |part| self.peek(part, lane) == Some(0));
+            fails.then_some(0)
+        };
+        self.peek(arg, lane).or_else(inactive).or_else(excluded)
     }
 
     /// Whether the operand's lanes are as wide as the result's.

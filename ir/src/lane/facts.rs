@@ -19,7 +19,8 @@ pub fn implies(values: &Arena<Value>, truth: ValueId, part: ValueId) -> bool {
     holds_for_a_part(values, truth, |at| at == part)
 }
 
-fn holds_for_a_part(values: &Arena<Value>, truth: ValueId, wanted: impl Fn(ValueId) -> bool) -> bool {
+/// Whether something is so for `truth` or a part of it, as a conjunction.
+pub(super) fn holds_for_a_part(values: &Arena<Value>, truth: ValueId, wanted: impl Fn(ValueId) -> bool) -> bool {
     let mut stack: SmallVec<[ValueId; MOST_PARTS]> = SmallVec::from_slice(&[truth]);
     for _ in 0..MOST_PARTS {
         let Some(at) = stack.pop() else { return false };

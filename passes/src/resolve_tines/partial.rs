@@ -10,6 +10,7 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
 use rake_ir::ops::{LaneRule, Op};
 use rake_ir::span::Span;
+use rake_ir::types::Ty;
 use smol_str::SmolStr;
 use std::collections::{HashMap, HashSet};
 
@@ -63,6 +64,11 @@ impl Partials {
     }
 }
 
+/// Whether lanes of the result are made of other lanes' bits, because they have another width.
+pub fn regroups(op: Op, from: Ty, to: Ty) -> bool {
+    op == Op::Bitcast && from.elem().bits() != to.elem().bits()
+}
+
 impl Lowering<'_> {
     /// The partial value that a through block without `else` is.
     pub fn partial(&mut self, name: SmolStr, span: Span, predicate: ValueId) -> Option<Partial> {
@@ -72,7 +78,7 @@ impl Lowering<'_> {
 
     /// Checks the read of an expression by something that uses its value here; by an operation when `op` says so. Gives
     /// false when it is refused.
-    pub fn reads(&mut self, id: ExprId, op: Option<Op>) -> bool {
+    pub fn reads(&mut self, id: ExprId, op: Option<(Op, Ty)>) -> bool {
         let Some(&partial) = self.partials.exprs.get(&id) else { return true };
         let partial = self.partials.all[partial].clone();
         let expr = &self.source.exprs[id];
@@ -82,8 +88,10 @@ impl Lowering<'_> {
             ExprKind::Read(local) => self.source.locals[local].name.clone(),
             _ => partial.name.clone(),
         };
-        let lane = op.map(|op| op.info().lane);
-        let fault = if let Some(op) = op.filter(|_| matches!(lane, Some(LaneRule::CrossLane | LaneRule::Unmasked))) {
+        let over_lanes = |(op, to): &(Op, Ty)| {
+            matches!(op.info().lane, LaneRule::CrossLane | LaneRule::Unmasked) || regroups(*op, expr.ty, *to)
+        };
+        let fault = if let Some((op, _)) = op.filter(over_lanes) {
             let message = format!("`{}` reads all lanes of `{name}`, which has a value in some only", op.name());
             Diagnostic::error(Code::PartialLanes, span, message)
         } else if self.in_predicate(id) {
@@ -109,7 +117,8 @@ impl Lowering<'_> {
         let mut values = self.masks.conditions();
         values.push(partial.predicate);
         let witness = words::witness(&mut self.out, outside, &values);
-        let message = format!("`{name}` is read in lanes where it has no value");
+        let known_as = if name == partial.name { String::new() } else { format!(", which is `{}`,", partial.name) };
+        let message = format!("`{name}`{known_as} is read in lanes where it has no value");
         Diagnostic::error(Code::UndefinedLanes, span, message)
             .at(format!("read{witness}"))
             .note(format!("`{name}` has no value{witness}, and is read there"))

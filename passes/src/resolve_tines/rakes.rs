@@ -8,17 +8,19 @@
 //! ```
 //!
 //! Arms take lanes in order, so an arm's lanes are its predicate's less those of all arms before it, and the last arm
-//! needs no choice of its own.
+//! needs no choice of its own. Choices are nested with the first arm outermost, which takes the fewest masks. That keeps all
+//! arms' values until the last is there; where many arms need their masks anyway, each is put into the result at once.
 
 use super::bdd::{FALSE, Formula, TooComplex};
 use super::masks::{Condition, Place};
 use super::{Lowering, words};
-use rake_ir::desugared::{Arm, Expr, ExprId, ExprKind, Through};
+use rake_ir::desugared::{Arm, Event, Expr, ExprId, ExprKind, Through};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::ValueId;
+use rake_ir::lane::{ValueId, needs_benign};
 use rake_ir::limits::MASK_STEPS;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
+use rake_ir::types::Ty;
 use smol_str::format_smolstr;
 
 /// A sweep whose arms are being visited.
@@ -34,7 +36,12 @@ pub struct Sweep {
     masks: Vec<ValueId>,
     /// The arm's value that is being visited.
     current: Option<ExprId>,
+    /// The masks of the arms' lanes, when the result is gathered from the first arm on.
+    effective: Option<Vec<ValueId>>,
 }
+
+/// From so many arms with operations that need their masks the result is gathered arm by arm.
+const GATHERED: usize = 8;
 
 impl Lowering<'_> {
     /// Does what may meet the counted limit; reports that once for each function.
@@ -108,7 +115,7 @@ impl Lowering<'_> {
         let ExprKind::Sweep { arms } = &source.exprs[id].kind else { return };
         let Some(arm) = arms.get(index) else { return };
         if index == 0 {
-            self.open_sweep(id, arm.span);
+            self.open_sweep(id, arms);
         }
         let written = arm.predicate.map(|predicate| {
             self.reads(predicate, None);
@@ -133,12 +140,37 @@ impl Lowering<'_> {
         }
     }
 
-    fn open_sweep(&mut self, id: ExprId, span: Span) {
+    fn open_sweep(&mut self, id: ExprId, arms: &[Arm]) {
         self.out.logic.on = true;
-        let left = self.decide(span, |this| this.masks.effective(&mut this.out));
+        let left = self.decide(arms[0].span, |this| this.masks.effective(&mut this.out));
         self.masks.open_sweep();
         let depth = self.masks.depth();
-        self.sweeps.push(Sweep { id, depth, left, predicates: Vec::new(), masks: Vec::new(), current: None });
+        let rack = matches!(self.source.exprs[id].ty, Ty::Rack(_));
+        let gathered = rack && arms.iter().filter(|arm| self.needs_mask(arm.value)).count() >= GATHERED;
+        let effective = gathered.then(Vec::new);
+        self.sweeps.push(Sweep {
+            id,
+            depth,
+            left,
+            predicates: Vec::new(),
+            masks: Vec::new(),
+            current: None,
+            effective,
+        });
+    }
+
+    /// Whether an arm's value has operations that may raise a flag.
+    fn needs_mask(&self, value: ExprId) -> bool {
+        let mut needed = false;
+        self.source.walk_expr(value, |event| {
+            if let Event::Expr(id) = event
+                && let Expr { kind: ExprKind::Op { op, args, .. }, ty, .. } = &self.source.exprs[id]
+            {
+                let operand = args.first().map_or(*ty, |&arg| self.source.exprs[arg].ty);
+                needed |= needs_benign(*op, operand.elem(), ty.elem()).is_some();
+            }
+        });
+        needed
     }
 
     /// Takes the arm's lanes from those left; reports an arm that has none.
@@ -166,6 +198,13 @@ impl Lowering<'_> {
         sweep.current = None;
         let depth = sweep.depth;
         self.reads(value, None);
+        let expr = &self.source.exprs[value];
+        if let Some(sweep) = self.sweeps.last_mut()
+            && let Some(effective) = &mut sweep.effective
+            && let Some(mask) = self.masks.of(expr.ty, &mut self.out, expr.span)
+        {
+            effective.push(mask);
+        }
         self.masks.truncate(depth);
     }
 
@@ -176,6 +215,10 @@ impl Lowering<'_> {
         if let Some(left) = sweep.left.filter(|&left| left != FALSE) {
             let fault = self.uncovered(&sweep, left, span);
             self.faults.push(fault);
+        }
+        if let Some(effective) = sweep.effective.as_ref().filter(|effective| effective.len() == arms.len()) {
+            self.masks.close_sweep();
+            return Some(self.gather(&sweep, effective, arms, span));
         }
         let (last, others) = arms.split_last()?;
         let mut value = self.value_of(last.value);
@@ -192,6 +235,20 @@ impl Lowering<'_> {
         }
         self.masks.close_sweep();
         Some(value)
+    }
+
+    /// The sweep's value, made of the arms' from the first on: one running result instead of a value for each arm.
+    fn gather(&mut self, sweep: &Sweep, effective: &[ValueId], arms: &[Arm], span: Span) -> ValueId {
+        let ty = self.source.exprs[sweep.id].ty;
+        let mut value = self.out.push(Op::Const, Imm::Bits(0), &[], ty, None, span);
+        for (index, (arm, &mask)) in arms.iter().zip(effective).enumerate() {
+            let then = self.value_of(arm.value);
+            value = self.choice(mask, then, value, arm.span);
+            let words = sweep.predicates.get(index).map(|&predicate| words::comment(&self.out, predicate));
+            let words = words.map_or_else(String::new, |words| format!(": {words}"));
+            self.out.values[value].name = Some(format_smolstr!("arm {}{words}", index + 1));
+        }
+        value
     }
 
     fn uncovered(&mut self, sweep: &Sweep, left: Formula, span: Span) -> Diagnostic {

@@ -242,7 +242,14 @@ impl Body<'_, '_> {
                 self.apply(op, Imm::None, smallvec![operand], span, span)
             }
             ExprKind::Gaps(inner) => {
-                let inner = self.expr(*inner, Some(Elem::Bool))?;
+                let inner = self.expr(*inner, None)?;
+                let (ty, operand) = (self.ty(inner), self.exprs[inner].span);
+                if !ty.is_truth() {
+                    let error =
+                        Diagnostic::error(Code::TypeMismatch, operand, format!("`gaps` needs a mask, found {ty}"));
+                    self.report(error.help("`gaps` binds tightly: write `(a < b) gaps`"));
+                    return None;
+                }
                 self.apply(Op::Not, Imm::None, smallvec![inner], span, span)
             }
             ExprKind::If { condition, then, otherwise } => {

@@ -73,10 +73,13 @@ impl Body<'_, '_> {
     }
 
     fn bounded(&mut self, expr: ExprId, most: i128, what: &str) -> Option<u32> {
+        let reported = self.diagnostics.len();
         let checked = self.expr(expr, None)?;
         let ty = self.ty(checked);
         let Some(bits) = self.known(checked, &|_| None) else {
             let span = self.exprs[checked].span;
+            // A mark would not make it a literal.
+            self.diagnostics.truncate(reported);
             let error = Diagnostic::error(Code::NotConstant, span, format!("{what} must be a literal"));
             self.report(error);
             return None;

@@ -109,6 +109,7 @@ pub fn bits(literal: &Number, elem: Elem, span: Span) -> Result<u64, Box<Diagnos
                 let whole = shown.split_once('.').filter(|(_, rest)| rest.bytes().all(|b| b == b'0'));
                 match (elem.is_float() && !literal.text.starts_with("0x"), whole) {
                     _ if long => error,
+                    _ if elem == Elem::Bool => error.help("write a comparison, `true` or `false`"),
                     (true, _) => error.help(format!("write `{shown}.0`")),
                     (false, Some((whole, _))) => error.help(format!("write `{whole}`")),
                     (false, None) => error,

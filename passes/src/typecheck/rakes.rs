@@ -156,7 +156,14 @@ impl Body<'_, '_> {
             }
             other => {
                 let stmts = self.block(&body.stmts);
-                if other.is_none_or(|(stmt, _)| !matches!(stmt.kind, StmtKind::Error)) {
+                // What cannot stand in a body was refused.
+                let refused = |kind: &StmtKind| {
+                    matches!(
+                        kind,
+                        StmtKind::Error | StmtKind::Sweep(_) | StmtKind::Through { .. } | StmtKind::Tine { .. }
+                    )
+                };
+                if other.is_none_or(|(stmt, _)| !refused(&stmt.kind)) {
                     let span = other.map_or(name.span, |(stmt, _)| stmt.span.at_end());
                     let message = format!("the through block of `{}` has no result", name.text);
                     let error = Diagnostic::error(Code::MissingResult, span, message);

@@ -66,7 +66,9 @@ impl Body<'_, '_> {
             last => {
                 self.block(stmts);
                 // What was reported for these is enough.
-                if last.is_some_and(|last| matches!(last.kind, StmtKind::Error | StmtKind::Sweep(_))) {
+                let file = self.decls.file;
+                let misplaced = stmts.iter().any(|&stmt| matches!(file.stmts[stmt].kind, StmtKind::Sweep(_)));
+                if misplaced || last.is_some_and(|last| matches!(last.kind, StmtKind::Error)) {
                     return;
                 }
                 (format!("`{name}` has no result"), last.map_or(def.name.span, |last| last.span.at_end()))
