@@ -78,7 +78,7 @@ pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
     };
     match (class, Abi::of(profile)) {
         (Class::V, Some(_)) => &RACKS[..profile.info().rack_registers as usize],
-        (Class::K, Some(abi)) if profile.info().mask_registers > 0 => abi.mask_registers,
+        (Class::K, Some(abi)) if profile.native_masks() => abi.mask_registers,
         (Class::G, Some(abi)) => abi.word_registers,
         _ => &[],
     }

@@ -322,7 +322,7 @@ codes! {
          propositional over comparisons: on integers `x >= y` is the complement of `x < y`, on floats it is not, because \
          a NaN is in neither. The note names an assignment under which no arm applies. End the sweep with `| _ => ...`.";
     UnreachableArm = "R0404", "an arm that no lane reaches",
-        "Arms take lanes in order. The arms before this one, or the mask under which the sweep stands, leave it none. \
+        "Arms take lanes in order. The arms before this one leave it none, or its predicate never holds. \
          Remove it, or move it before the arms that take its lanes.";
     UndefinedLanes = "R0405", "a read of lanes that have no value",
         "The result of a through block without `else` has a value in the block's lanes only. It may be read where the mask \

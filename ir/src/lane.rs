@@ -15,7 +15,7 @@ mod text;
 pub use benign::{benign_bits, needs_benign, raises_nothing};
 pub use check::{Checker, check, check_sanitised};
 pub use eval::{EvalError, Evaluation, eval, eval_function};
-pub use facts::{excludes, fact, implies, known};
+pub use facts::{completes, excludes, fact, implies, known};
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 
 use crate::ops::{Imm, Op};

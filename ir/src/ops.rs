@@ -231,7 +231,7 @@ ops! {
     ToF32 "to_f32" "to_f32" Call 1..=1 None T::Convert(&[Elem::I32, Elem::U32], Elem::F32), Sanitise(&[0.0]), Rounded, true, "To the nearest float, ties to even.";
     ToI32 "to_i32" "to_i32" Call 1..=1 None T::Convert(&[Elem::F32], Elem::I32), Sanitise(&[0.0]), Rounded, true, "To the nearest integer, ties to even, saturating; NaN gives 0.";
     ToU32 "to_u32" "to_u32" Call 1..=1 None T::Convert(&[Elem::F32], Elem::U32), Sanitise(&[0.0]), Rounded, true, "To the nearest integer, ties to even, saturating; NaN gives 0.";
-    Bitcast "bitcast" "bitcast" Form 1..=1 None T::Given, Total, Exact, false, "The same bits as another type of equal width.";
+    Bitcast "bitcast" "bitcast" Form 1..=1 None T::Given, Total, Exact, false, "The same bits as another type; between lane widths it reads other lanes.";
     Shuffle "shuffle" "shuffle" Call 1..=2 Lanes T::Racks, CrossLane, Exact, true, "Lanes picked by literal indices, over one rack or two.";
     ZipLow "zip_low" "zip_low" Call 2..=2 None T::Racks, CrossLane, Exact, true, "The low halves of two racks, interleaved.";
     ZipHigh "zip_high" "zip_high" Call 2..=2 None T::Racks, CrossLane, Exact, true, "The high halves of two racks, interleaved.";
@@ -276,6 +276,15 @@ impl Op {
     /// Its name in dumps.
     pub const fn name(self) -> &'static str {
         self.info().name
+    }
+
+    /// The rule for inactive lanes of an instance. A `bitcast` between lane widths moves lanes: each of its lanes reads
+    /// several, or a part of one.
+    pub fn lane_rule(self, args: &[Ty], result: Ty) -> LaneRule {
+        match (self, args) {
+            (Op::Bitcast, &[from]) if from.lane_bits() != result.lane_bits() => CrossLane,
+            _ => self.info().lane,
+        }
     }
 
     /// The operation with this name in dumps.
@@ -412,6 +421,15 @@ mod tests {
                 assert_eq!(benign.len(), row.arity.1 as usize, "{}", row.name);
             }
         }
+    }
+
+    #[test]
+    fn a_bitcast_between_lane_widths_moves_lanes() {
+        let rule = |from, to| Op::Bitcast.lane_rule(&[Ty::Rack(from)], Ty::Rack(to));
+        assert_eq!(rule(Elem::F32, Elem::U32), Total);
+        assert_eq!(rule(Elem::F32, Elem::U8), CrossLane);
+        assert_eq!(rule(Elem::U8, Elem::F32), CrossLane);
+        assert_eq!(Op::Bitcast.lane_rule(&[Ty::Uniform(Elem::F32)], Ty::Uniform(Elem::U32)), Total);
     }
 
     #[test]

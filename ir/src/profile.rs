@@ -149,6 +149,11 @@ impl Profile {
         &PROFILES[self as usize]
     }
 
+    /// Whether its instructions take masks, so that inactive lanes are left out by the machine.
+    pub const fn native_masks(self) -> bool {
+        self.info().mask_registers > 0
+    }
+
     /// The name on the command line.
     pub const fn name(self) -> &'static str {
         self.info().name

@@ -17,6 +17,9 @@
 //! formulas over comparisons ([`logic`], [`bdd`]): sweeps are proven to cover their lanes, arms to be reachable, partial
 //! values to be read only where they exist ([`partial`]), and a mask that another value already is is not made again.
 //!
+//! A mask says nothing of racks with lanes of another width, so these are computed in every lane: what raises no flag may
+//! stand there, other operations are refused, and so is what moves partial lanes into racks of another width.
+//!
 //! A uniform that a branch over lanes computes is computed as a rack under the branch's mask, so that it raises no flag
 //! when the branch takes no lane ([`uniforms`]).
 
@@ -37,7 +40,7 @@ use masks::{Condition, Masks, Place};
 use partial::Partials;
 use rake_ir::desugared::{self, Binding, Event, Expr, ExprId, ExprKind, LocalId};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::{Args, Param, Stmt, Value, ValueId};
+use rake_ir::lane::{Args, Param, Stmt, Value, ValueId, needs_benign};
 use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::span::Span;
 use rake_ir::tined::{Function, Program, Region};
@@ -284,7 +287,7 @@ impl Lowering<'_> {
                 let refused = args.iter().filter(|&&arg| !self.reads(arg, Some((*op, expr.ty)))).count() > 0;
                 let args: Args = args.iter().map(|&arg| self.value_of(arg)).collect();
                 if !refused {
-                    self.refuse(*op, &args, expr.ty, expr.span);
+                    self.refuse(*op, &args, expr);
                 }
                 Some(self.operation(*op, imm, args, expr))
             }
@@ -335,8 +338,10 @@ impl Lowering<'_> {
     }
 
     /// Refuses an operation over all lanes where only some are computed.
-    fn refuse(&mut self, op: Op, args: &[ValueId], ty: Ty, span: Span) {
-        let lane = op.info().lane;
+    fn refuse(&mut self, op: Op, args: &[ValueId], expr: &Expr) {
+        let (ty, span) = (expr.ty, expr.span);
+        let types: Vec<Ty> = args.iter().map(|&arg| self.out.values[arg].ty).collect();
+        let lane = op.lane_rule(&types, ty);
         if let Some(place) = self.masks.place().filter(|_| lane == LaneRule::Unmasked) {
             let (inside, before) = match place {
                 Place::Branch => ("a branch of a conditional", "conditional"),
@@ -348,11 +353,18 @@ impl Lowering<'_> {
             self.faults.push(fault.help(format!("bind it with `let` before the {before}")));
         }
         let partial = |&arg: &ValueId| self.out.values[arg].mask.is_some() && !self.out.values[arg].ty.is_uniform();
-        let from = args.first().map_or(ty, |&arg| self.out.values[arg].ty);
-        if (lane == LaneRule::CrossLane || partial::regroups(op, from, ty)) && args.iter().any(partial) {
+        if lane == LaneRule::CrossLane && args.iter().any(partial) {
             let message = format!("`{}` reads lanes that are not computed here", op.name());
             let fault = Diagnostic::error(Code::PartialLanes, span, message);
             self.faults.push(fault.help("bind its operand with `let` where every lane is computed"));
+        }
+        let raises = types.first().is_some_and(|from| needs_benign(op, from.elem(), ty.elem()).is_some());
+        let other = ty.lane_bits().filter(|_| raises).and_then(|bits| self.masks.other_width(bits, &self.out));
+        if let Some(width) = other {
+            let message = format!("`{}` of {ty} cannot stand under a mask of {width}-bit lanes", op.name());
+            let fault = Diagnostic::error(Code::UnderMask, span, message)
+                .at("the mask does not say which of its lanes are computed, and it may raise a floating-point flag");
+            self.faults.push(fault.help("bind it with `let` where every lane is computed"));
         }
     }
 }

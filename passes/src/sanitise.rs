@@ -85,7 +85,7 @@ struct Sanitise<'a> {
 
 /// Whether masked operations of a profile need benign operands.
 pub(crate) fn substitutes(profile: Profile) -> bool {
-    profile.info().fp_flags && profile.info().mask_registers == 0
+    profile.info().fp_flags && !profile.native_masks()
 }
 
 impl Sanitise<'_> {

@@ -19,7 +19,7 @@ mod tests;
 
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
-use rake_ir::lane::{Args, Stmt, Value, ValueId, excludes, fact, implies, known, needs_benign};
+use rake_ir::lane::{Args, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
@@ -203,7 +203,7 @@ fn joined(
                 own.is_some_and(|own| implies(values, own, part))
                     || literals.iter().any(|&(truth, holds)| match holds {
                         true => implies(values, truth, part),
-                        false => values[part].op == Op::Not && values[part].args[0] == truth,
+                        false => completes(values, truth, part),
                     })
             };
             if needs && parts(values, exactly).is_some_and(|parts| parts.into_iter().all(follows)) {
@@ -238,6 +238,7 @@ fn decided(values: &Arena<Value>, mask: ValueId, mut arm: ValueId, holds: bool) 
             true if implies(values, mask, by) => then,
             true if excludes(values, mask, by) => otherwise,
             false if implies(values, by, mask) => otherwise,
+            false if completes(values, mask, by) => then,
             _ => return arm,
         };
     }

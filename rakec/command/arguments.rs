@@ -193,11 +193,17 @@ pub enum DumpFormat {
     Json,
 }
 
+/// Profiles that the language describes and the table of profiles does not hold yet.
+const PLANNED: &[&str] = &["nvidia-ptx-sm90"];
+
 fn target(text: &str) -> Result<Target, String> {
     if text == "native" {
         return Ok(Target::Native);
     }
     let names = || Profile::all().map(Profile::name).collect::<Vec<_>>().join(", ");
+    if PLANNED.contains(&text) {
+        return Err(format!("the profile {text} is not available yet"));
+    }
     Profile::from_name(text).map(Target::Profile).ok_or_else(|| format!("the profiles are native, {}", names()))
 }
 
@@ -218,6 +224,7 @@ mod tests {
     #[test]
     fn wrong_names_list_the_right_ones() {
         assert!(target("x86").unwrap_err().contains("x86-avx2"));
+        assert!(target("nvidia-ptx-sm90").unwrap_err().contains("not available yet"));
         assert_eq!(target("x86-sse2"), Ok(Target::Profile(Profile::X86Sse2)));
         assert!(fuse_level("all").unwrap_err().contains("contract"));
     }

@@ -194,7 +194,9 @@ impl<'a> Checker<'a> {
     }
 
     fn mask(&mut self, value: &Value, name: &str) {
-        if value.op.info().lane == LaneRule::CrossLane && value.args.iter().any(|&a| self.values[a].mask.is_some()) {
+        let types: smallvec::SmallVec<[Ty; 3]> = value.args.iter().map(|&a| self.values[a].ty).collect();
+        let lane = value.op.lane_rule(&types, value.ty);
+        if lane == LaneRule::CrossLane && value.args.iter().any(|&a| self.values[a].mask.is_some()) {
             self.fault(format!("{name}: `{}` reads lanes that have no value", value.op.name()));
         }
         let Some(mask) = value.mask else { return };
@@ -203,7 +205,7 @@ impl<'a> Checker<'a> {
         if mask != fits {
             self.fault(format!("{name} of type {} is computed under a {mask}, not a {fits}", value.ty));
         }
-        if value.op.info().lane == LaneRule::Unmasked {
+        if lane == LaneRule::Unmasked {
             self.fault(format!("{name}: `{}` stands under a mask", value.op.name()));
         }
     }
@@ -252,8 +254,8 @@ impl<'a> Checker<'a> {
     /// Whole racks are computed from here on. An operation under a mask that may raise a flag needs operands that raise none
     /// outside it, or a profile whose instructions take the mask: selection emits each such step under it.
     fn sanitised(&mut self, id: ValueId) {
-        let profile = self.profile.info();
-        if !profile.fp_flags || profile.mask_registers > 0 || raises_nothing_outside(self.values, id) {
+        let profile = self.profile;
+        if !profile.info().fp_flags || profile.native_masks() || raises_nothing_outside(self.values, id) {
             return;
         }
         let (name, op) = (self.show(id), self.values[id].op.name());

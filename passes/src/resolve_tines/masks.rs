@@ -185,6 +185,12 @@ impl Masks {
         self.levels.iter().rev().find_map(|level| out.values[self.value(level.condition)].ty.lane_bits())
     }
 
+    /// The lane width of a condition over lanes that are not `bits` wide.
+    pub fn other_width(&self, bits: u32, out: &Builder) -> Option<u32> {
+        let widths = self.levels.iter().filter_map(|level| out.values[self.value(level.condition)].ty.lane_bits());
+        widths.into_iter().find(|&width| width != bits)
+    }
+
     /// A value of the condition's type.
     fn value(&self, condition: Condition) -> ValueId {
         match condition {
@@ -224,7 +230,7 @@ impl Masks {
     }
 
     /// The mask of a value of type `ty` computed here; `None` when every lane is. Conditions over lanes of another width
-    /// say nothing about its lanes.
+    /// say nothing about its lanes: it is computed in all of them, so it must raise nothing ([`super::Lowering::refuse`]).
     pub fn of(&mut self, ty: Ty, out: &mut Builder, span: Span) -> Option<ValueId> {
         self.upto(self.levels.len(), ty, out, span)
     }

@@ -64,11 +64,6 @@ impl Partials {
     }
 }
 
-/// Whether lanes of the result are made of other lanes' bits, because they have another width.
-pub fn regroups(op: Op, from: Ty, to: Ty) -> bool {
-    op == Op::Bitcast && from.elem().bits() != to.elem().bits()
-}
-
 impl Lowering<'_> {
     /// The partial value that a through block without `else` is.
     pub fn partial(&mut self, name: SmolStr, span: Span, predicate: ValueId) -> Option<Partial> {
@@ -76,8 +71,8 @@ impl Lowering<'_> {
         Some(Partial { name, span, predicate, lanes })
     }
 
-    /// Checks the read of an expression by something that uses its value here; by an operation when `op` says so. Gives
-    /// false when it is refused.
+    /// Checks the read of an expression by something that uses its value here; by an operation that gives the type when `op` says so.
+    /// Gives false when it is refused.
     pub fn reads(&mut self, id: ExprId, op: Option<(Op, Ty)>) -> bool {
         let Some(&partial) = self.partials.exprs.get(&id) else { return true };
         let partial = self.partials.all[partial].clone();
@@ -88,10 +83,9 @@ impl Lowering<'_> {
             ExprKind::Read(local) => self.source.locals[local].name.clone(),
             _ => partial.name.clone(),
         };
-        let over_lanes = |(op, to): &(Op, Ty)| {
-            matches!(op.info().lane, LaneRule::CrossLane | LaneRule::Unmasked) || regroups(*op, expr.ty, *to)
-        };
-        let fault = if let Some((op, _)) = op.filter(over_lanes) {
+        let lane = op.map(|(op, ty)| op.lane_rule(&[expr.ty], ty));
+        let fault = if let Some((op, _)) = op.filter(|_| matches!(lane, Some(LaneRule::CrossLane | LaneRule::Unmasked)))
+        {
             let message = format!("`{}` reads all lanes of `{name}`, which has a value in some only", op.name());
             Diagnostic::error(Code::PartialLanes, span, message)
         } else if self.in_predicate(id) {

@@ -7,6 +7,9 @@
 //!   | _ => <0.0>
 //! ```
 //!
+//! Every sweep is proven to cover the lanes around it. Arms are proven to be reachable where the rake is the function itself: where
+//! it was inlined, the mask around it and constant arguments may leave an arm no lane, which a caller could not mend.
+//!
 //! Arms take lanes in order, so an arm's lanes are its predicate's less those of all arms before it, and the last arm
 //! needs no choice of its own. Choices are nested with the first arm outermost, which takes the fewest masks. That keeps all
 //! arms' values until the last is there; where many arms need their masks anyway, each is put into the result at once.
@@ -123,7 +126,7 @@ impl Lowering<'_> {
         });
         let mask = written.map(|written| self.canonical(written));
         let before = self.sweeps.last().and_then(|sweep| sweep.left);
-        self.take(arms, index, written);
+        self.take(id, arms, index, written);
         let Some(sweep) = self.sweeps.last_mut() else { return };
         let earlier = sweep.masks.len();
         sweep.current = Some(arm.value);
@@ -173,8 +176,8 @@ impl Lowering<'_> {
         needed
     }
 
-    /// Takes the arm's lanes from those left; reports an arm that has none.
-    fn take(&mut self, arms: &[Arm], index: usize, predicate: Option<ValueId>) {
+    /// Takes the arm's lanes from those left; reports an arm of the function's own sweep that has none.
+    fn take(&mut self, id: ExprId, arms: &[Arm], index: usize, predicate: Option<ValueId>) {
         let span = arms[index].span;
         let Some(left) = self.sweeps.last().and_then(|sweep| sweep.left) else { return };
         let decided = self.decide(span, |this| {
@@ -183,7 +186,7 @@ impl Lowering<'_> {
             let bdd = &mut this.out.logic.bdd;
             Ok((bdd.and(left, own)?, bdd.and_not(left, own)?))
         });
-        if decided.is_some_and(|(taken, _)| taken == FALSE) {
+        if id == self.source.result && decided.is_some_and(|(taken, _)| taken == FALSE) {
             let fault = self.unreachable(arms, index, predicate);
             self.faults.push(fault);
         }
@@ -274,8 +277,7 @@ impl Lowering<'_> {
         let own = predicate.map(|predicate| words::mask(&self.out, predicate));
         let lanes = own.as_ref().map_or_else(|| "every lane".into(), |own| format!("every lane where {own} is true"));
         let (fault, because) = match &culprits[..] {
-            [] if self.masks.is_empty() => (fault.at("its predicate never holds"), None),
-            [] => (fault.at("its predicate never holds where the sweep stands"), None),
+            [] => (fault.at("its predicate never holds"), None),
             [one] => {
                 let fault = fault.label(arms[*one].span, "this arm takes its lanes");
                 (fault, Some(format!("arm {} takes {lanes}", one + 1)))
@@ -289,29 +291,15 @@ impl Lowering<'_> {
                 (fault, Some(format!("arms {} and {} take {lanes}", others.join(", "), last + 1)))
             }
         };
-        let mut fault = match because {
+        let fault = match because {
             Some(because) => fault.at("its lanes are taken before").note(because),
             None => fault,
         };
-        if !self.masks.is_empty() {
-            let around = self.around();
-            let name = &self.source.name;
-            fault = fault.note(format!("in `{name}` the sweep is computed only where {around}"));
-        }
         fault.help(if culprits.is_empty() {
             "remove the arm"
         } else {
             "remove the arm, or move it before those that take its lanes"
         })
-    }
-
-    /// The conditions around the sweep, in words.
-    fn around(&mut self) -> String {
-        let words = self.masks.described().into_iter().map(|(value, holds)| {
-            let mask = words::mask(&self.out, value);
-            format!("{mask} is {holds}")
-        });
-        words.collect::<Vec<_>>().join(" and ")
     }
 
     /// Arms before the current one that leave it no lanes, no more than needed.

@@ -334,7 +334,7 @@ impl<'a> Builder<'a> {
             return self.lanes(&[word], site);
         }
         let truth = bits & 1 == 1;
-        if self.profile.info().mask_registers == 0 {
+        if !self.profile.native_masks() {
             return self.lanes(&[if truth { u32::MAX } else { 0 }], site);
         }
         let op = if truth { self.idioms.all_lanes } else { self.idioms.no_lanes };

@@ -27,7 +27,7 @@ pub(super) fn only_parts(
 ) -> Vec<bool> {
     let has_part = |ty: Ty| match ty {
         // Where masks have registers of their own they are never racks.
-        Ty::Mask(_) => profile.info().mask_registers == 0,
+        Ty::Mask(_) => !profile.native_masks(),
         Ty::Uniform(elem) => elem != Elem::Bool,
         Ty::Rack(_) => false,
     };

@@ -62,8 +62,8 @@ impl<'a> Shapes<'a> {
     pub fn of(&self, id: ValueId) -> Shape {
         let value = &self.f.values[id];
         let masked = match value.op {
-            Op::Select | Op::If if self.profile.info().mask_registers == 0 => self.chosen_already(id),
-            _ if self.profile.info().mask_registers == 0 => None,
+            Op::Select | Op::If if !self.profile.native_masks() => self.chosen_already(id),
+            _ if !self.profile.native_masks() => None,
             Op::Select | Op::If => self.merged(id),
             Op::And => self.masked_comparison(id),
             _ => None,
@@ -97,7 +97,7 @@ impl<'a> Shapes<'a> {
         let from = &self.f.values[source];
         let operand = from.args.first().map_or(Elem::Bool, |&arg| self.f.values[arg].ty.elem());
         let raises = needs_benign(from.op, operand, from.ty.elem()).is_some();
-        let mask = from.mask.filter(|_| raises && self.profile.info().mask_registers > 0);
+        let mask = from.mask.filter(|_| raises && self.profile.native_masks());
         Shape { key, elem, args: args.iter().copied().collect(), of: id, raises, mask, kept: Kept::Any }
     }
 
