@@ -17,10 +17,10 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
     let need = needs.get(place).map_or([0; FILES], |need| need.registers);
     let lacks = |class: &Class| need[file(*class)] > available[file(*class)];
     let class = Class::ALL.into_iter().find(lacks).unwrap_or(Class::K);
-    let what = match class {
-        Class::V => "racks",
-        Class::K => "masks",
-        Class::G => "numbers made of masks",
+    let (one, what) = match class {
+        Class::V => ("a rack", "racks"),
+        Class::K => ("a mask", "masks"),
+        Class::G => ("a number made of a mask", "numbers made of masks"),
     };
     let file = file(class);
     let f = body.f;
@@ -34,7 +34,7 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
     diagnostic
         .note(format!("live there: {}", live(body, order, place, class)))
         .note(format!("{} registers are available on {}", available[file], body.profile))
-        .note("a rack is one register from its definition to its last use and is never spilled to memory".to_string())
+        .note(format!("{one} is one register from its definition to its last use and is never spilled to memory"))
         .help("use values sooner after they are computed, compute them again where they are needed, or split the definition")
 }
 
@@ -63,7 +63,8 @@ fn live(body: &Body, order: &[u32], place: usize, class: Class) -> String {
     let more = names.len().saturating_sub(LISTED) + nameless;
     names.truncate(LISTED);
     if more > 0 {
-        names.push(format!("{more} more without a name of their own"));
+        let more = if names.is_empty() { more.to_string() } else { format!("{more} more") };
+        names.push(format!("{more} without a name of their own"));
     }
     names.join(", ")
 }

@@ -175,3 +175,24 @@ fn schedule_keeps_meaning_and_makes_what_it_must_fit_or_cheaper() {
     }
     assert!(moved > 0);
 }
+
+#[test]
+fn numbers_that_do_not_fit_are_called_what_they_are() {
+    let mut text =
+        "rake selected 1\nprofile x86-avx512\nfuse full\nscratch f(m: mask = v0) -> u32s = v0 {\n".to_string();
+    text += "%1 : k = rack_to_mask %0\n";
+    (2..22).for_each(|n| text += &format!("%{n} : g = mask_word %1\n"));
+    (22..42).for_each(|n| text += &format!("%{n} : v = splat_word %{}\n", n - 20));
+    (42..61).for_each(|n| text += &format!("%{n} : v = paddd %{}, %{}\n", if n == 42 { 22 } else { n - 1 }, n - 19));
+    text += "return %60\n}\n";
+    let program = selected::read(&text).expect("the dump reads back");
+    let body = Body::new(&program.functions[0], Profile::X86Avx512);
+    let fault = super::reject::diagnostic(&body, &body.source);
+    assert_eq!(fault.message, "`f` needs more registers for numbers made of masks than x86-avx512 has");
+    let all = format!("{fault:?}");
+    let available = crate::pressure::available(Profile::X86Avx512)[crate::pressure::file(rake_ir::machine::Class::G)];
+    assert!(all.contains(&format!("needs 20 at once; there are {available}")), "{all}");
+    assert!(all.contains("20 numbers made of masks are live at once here"), "{all}");
+    assert!(all.contains("live there: 20 without a name of their own"), "{all}");
+    assert!(all.contains("a number made of a mask is one register"), "{all}");
+}

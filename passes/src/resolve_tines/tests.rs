@@ -257,3 +257,34 @@ fn long_chains_lower_without_recursion() {
 
 mod rakes;
 mod random;
+
+#[test]
+fn racks_of_another_lane_width_are_computed_in_every_lane_or_refused() {
+    let (bytes, doubles) = (Ty::Rack(Elem::U8), Ty::Rack(Elem::F64));
+    // if m then bitcast(f32s, b op b) else x
+    let branch = |op: Op, ty: Ty| {
+        let mut s = Source::new(&[("x", F), ("m", M), ("b", ty)]);
+        let (x, m, a, b) = (s.read(0), s.read(1), s.read(2), s.read(2));
+        let both = s.op(op, &[a, b], ty);
+        let cast = s.op(Op::Bitcast, &[both], F);
+        let result = s.iff(m, cast, x);
+        s.lower(result)
+    };
+    let (_, lines) = branch(Op::Add, bytes).unwrap();
+    assert_eq!(lines[3..6], ["%3 : u8s = add %2, %2", "%4 : f32s = bitcast %3 if %1", "%5 : f32s = if %1, %4, %0"]);
+    let faults = branch(Op::Add, doubles).unwrap_err();
+    assert_eq!(faults[0].code, Code::UnderMask);
+    assert_eq!(faults[0].message, "`add` of f64s cannot stand under a mask of 32-bit lanes");
+    // if m then bitcast(f32s, bitcast(u8s, x + x)) else x; the same over u32s keeps lanes.
+    let through = |ty: Ty| {
+        let mut s = Source::new(&[("x", F), ("m", M)]);
+        let (a, b, x, m) = (s.read(0), s.read(0), s.read(0), s.read(1));
+        let sum = s.op(Op::Add, &[a, b], F);
+        let there = s.op(Op::Bitcast, &[sum], ty);
+        let back = s.op(Op::Bitcast, &[there], F);
+        let result = s.iff(m, back, x);
+        s.lower(result)
+    };
+    assert_eq!(through(bytes).unwrap_err()[0].code, Code::PartialLanes);
+    assert!(through(Ty::Rack(Elem::U32)).is_ok());
+}
