@@ -16,6 +16,9 @@ use crate::value::{Lanes, lanes_of};
 use smallvec::SmallVec;
 use std::fmt;
 
+/// Choices that are followed to know what a lane holds that nobody reads.
+const MOST_CHOICES: usize = 16;
+
 /// Why an evaluation gave nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EvalError {
@@ -166,8 +169,28 @@ impl<R: Region> Evaluation<'_, R> {
         if holds { Ok(()) } else { Err(EvalError::Malformed(wrong())) }
     }
 
-    /// What a lane of an operand holds, read or not: its value, or its fact outside its mask.
-    fn whole(&self, arg: ValueId, lane: usize) -> Option<u64> {
+    /// What a lane of an operand holds, read or not: its value, or its fact outside its mask, or that of what a choice
+    /// takes there.
+    fn whole(&self, mut arg: ValueId, lane: usize) -> Option<u64> {
+        for _ in 0..MOST_CHOICES {
+            let value = &self.function.values[arg];
+            arg = match (self.settled(arg, lane), value.op, &value.args[..]) {
+                (Some(bits), ..) => return Some(bits),
+                (None, Op::Select | Op::If, &[by, then, otherwise]) => {
+                    if self.settled(by, lane)? & 1 == 1 {
+                        then
+                    } else {
+                        otherwise
+                    }
+                }
+                _ => return None,
+            };
+        }
+        None
+    }
+
+    /// As [`Self::whole`], of the operand alone.
+    fn settled(&self, arg: ValueId, lane: usize) -> Option<u64> {
         let value = &self.function.values[arg];
         let inactive = || {
             let active = value.mask.is_some_and(|mask| self.peek(mask, lane).is_none_or(|bits| bits & 1 == 1));
