@@ -148,6 +148,10 @@ fn chunk(
         }
         let Some(exact) = row.exact else { continue };
         let (value, exact) = (f32::from_bits(expected), exact(f64::from(f32::from_bits(x))));
+        // Zeros, and what underflows to them, have the sign that mathematics has.
+        if value.is_sign_negative() != exact.is_sign_negative() && !value.is_nan() {
+            found.worst = (f64::INFINITY, x);
+        }
         if !value.is_finite() || !(exact as f32).is_finite() {
             // Overflow, poles and NaNs must be where mathematics has them.
             if value.to_bits() != (exact as f32).to_bits() && !(value.is_nan() && exact.is_nan()) {

@@ -2,12 +2,15 @@
 //!
 //! Numbers are hundredths of a cycle: reciprocal throughput and latency. For x86 they follow uops.info and Agner Fog's
 //! instruction tables for Skylake (sse2, avx2) and Ice Lake server (avx512), with the sequences that selection emits
-//! where the instruction set has no single instruction. Constants are memory operands and cost nothing; copies and
-//! broadcasts neither. Profiles without code generation yet borrow the row of the nearest x86 profile.
+//! where the instruction set has no single instruction; a published sequence costs what its steps do. Constants are memory
+//! operands and cost nothing; copies and broadcasts neither. Profiles without code generation yet borrow the row of the
+//! nearest x86 profile.
 
-use crate::ops::Op;
+use crate::ops::{Imm, Op};
 use crate::profile::Profile;
+use crate::sequences::{self, Build, Float};
 use crate::types::{Elem, ElemClass, Ty};
+use std::cell::Cell;
 
 /// One operation's cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -52,10 +55,9 @@ fn float(op: Op, elem: Elem) -> Row {
         Op::Min | Op::Max => [(300, 1000), (250, 900), (250, 900)],
         Op::Eq | Op::Lt | Op::Le | Op::Gt | Op::Ge => [(50, 400), (50, 400), (100, 400)],
         Op::Ne => [(150, 500), (50, 400), (100, 400)],
-        Op::Floor | Op::Ceil | Op::Trunc | Op::Nearest => [(400, 2000), (100, 800), (100, 800)],
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Nearest => [(0, 0), (100, 800), (100, 800)],
         Op::Neg | Op::Abs => LOGIC,
         Op::ToI32 | Op::ToU32 => [(400, 1600), (250, 1200), (200, 1000)],
-        Op::Exp | Op::Log | Op::Log2 | Op::Tanh => [(1500, 6000), (800, 5000), (800, 5000)],
         _ => ARITHMETIC,
     }
 }
@@ -86,9 +88,57 @@ fn integer(op: Op, elem: Elem) -> Row {
     }
 }
 
+/// The steps of what profiles have no instruction for. Rounding is one where the row is for a machine beyond SSE2.
+fn sequence(op: Op, machine: Machine) -> Option<fn(Float<Tally>) -> Float<Tally>> {
+    match op {
+        Op::Exp => Some(sequences::exp),
+        Op::Log => Some(sequences::log),
+        Op::Log2 => Some(sequences::log2),
+        Op::Tanh => Some(sequences::tanh),
+        Op::Floor if machine == Machine::Sse2 => Some(sequences::floor),
+        Op::Ceil if machine == Machine::Sse2 => Some(sequences::ceil),
+        Op::Trunc if machine == Machine::Sse2 => Some(sequences::trunc),
+        Op::Nearest if machine == Machine::Sse2 => Some(sequences::nearest),
+        _ => None,
+    }
+}
+
+/// Adds the steps of a sequence up: their throughputs, and the latencies along the longest path.
+struct Tally {
+    profile: Profile,
+    throughput: Cell<u32>,
+}
+
+impl Tally {
+    fn of(steps: fn(Float<Tally>) -> Float<Tally>, profile: Profile) -> OpCost {
+        let tally = Tally { profile, throughput: Cell::new(0) };
+        let (_, latency) = steps(Float::new(&tally, (Elem::F32, 0))).value();
+        OpCost { throughput: tally.throughput.get(), latency }
+    }
+}
+
+impl Build for Tally {
+    /// The element, and when it is there.
+    type Value = (Elem, u32);
+
+    fn constant(&self, elem: Elem, _: u32) -> (Elem, u32) {
+        (elem, 0)
+    }
+
+    fn step(&self, op: Op, _: Imm, elem: Elem, args: &[(Elem, u32)]) -> (Elem, u32) {
+        let of = if op == Op::Select { elem } else { args.first().map_or(elem, |arg| arg.0) };
+        let own = cost(op, Ty::Rack(of), self.profile);
+        self.throughput.set(self.throughput.get() + own.throughput);
+        (elem, own.latency + args.iter().map(|arg| arg.1).max().unwrap_or(0))
+    }
+}
+
 /// What an operation costs whose operands have type `of` (the result's type where there are none).
 pub fn cost(op: Op, of: Ty, profile: Profile) -> OpCost {
     let elem = of.elem();
+    if let Some(steps) = sequence(op, machine(profile)) {
+        return Tally::of(steps, profile);
+    }
     let row = match op {
         Op::Param | Op::Const | Op::Splat | Op::Unsplat | Op::LaneIndex | Op::Bitcast => FREE,
         Op::And | Op::Or | Op::Not => [(33, 100), (33, 100), (100, 100)],
@@ -118,6 +168,17 @@ mod tests {
             let parts = cost(Op::Mul, of, profile).throughput + cost(Op::Add, of, profile).throughput;
             assert!(whole.throughput < parts);
         }
+    }
+
+    #[test]
+    fn a_sequence_costs_its_steps() {
+        // 29 instructions, two to a cycle; the path is the two bounds, 6 steps of reduction, 10 of Horner's rule, 3 to
+        // e^r and 2 for the power of two.
+        let exp = cost(Op::Exp, Ty::Rack(Elem::F32), Profile::X86Avx2);
+        assert!((1450..1800).contains(&exp.throughput), "{exp:?}");
+        assert!((9000..10500).contains(&exp.latency), "{exp:?}");
+        let floor = |profile| cost(Op::Floor, Ty::Rack(Elem::F32), profile).throughput;
+        assert!(floor(Profile::X86Sse2) > 4 * floor(Profile::X86Avx2));
     }
 
     #[test]

@@ -74,6 +74,8 @@ const NO_ROUNDING: fn(Profile) -> bool = |profile| matches!(profile, Profile::X8
 const EVERYWHERE: fn(Profile) -> bool = |_| true;
 /// Where integers have no minimum and maximum in one instruction.
 const NO_EXTREMA: fn(Profile) -> bool = NO_ROUNDING;
+/// Where lanes of 32 bits are multiplied in one instruction; elsewhere the reduction has a sequence of its own.
+const LANE_PRODUCTS: fn(Profile) -> bool = |profile| !matches!(profile, Profile::X86Sse2);
 const EXTREMA: fn(Profile) -> bool = |profile| !NO_EXTREMA(profile);
 const FLOAT: &[Elem] = &[Elem::F32];
 const SIGNED: &[Elem] = &[Elem::I32];
@@ -93,7 +95,7 @@ pub const SEQUENCES: &[Sequence] = &[
     fold!(Sum FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Add), ORDERED),
     fold!(Sum INTS EVERYWHERE, |s, x| folds::tree(s, x, Op::Add), TREE),
     fold!(Product FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Mul), ORDERED),
-    fold!(Product INTS EVERYWHERE, |s, x| folds::tree(s, x, Op::Mul), TREE),
+    fold!(Product INTS LANE_PRODUCTS, |s, x| folds::tree(s, x, Op::Mul), TREE),
     fold!(Minimum FLOAT EVERYWHERE, folds::minimum, STRICT),
     fold!(Minimum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Min), FLIPPED),
     fold!(Minimum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),

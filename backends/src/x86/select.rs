@@ -322,6 +322,9 @@ fn integer_op(op: Op, space: Space) -> Rule {
             Pshufd(S4) #0xd8,
         ],
         (Op::Mul, _) => seq![Pmulld(A, B)],
+        (Op::Product, Sse) => {
+            seq![Pshufd(A) #0xf5, Pmuludq(A, S0), Pshufd(S1) #0x4e, Pmuludq(S1, S2), Pshufd(S3) #0]
+        }
         (Op::Div, _) => NO_SUCH,
         // Where the difference overwrites its first operand, the complement and 1 take one less.
         (Op::Neg, Sse) => seq![Pxor(A, ONES), Paddd(S0, ONE)],
@@ -463,6 +466,9 @@ fn leave(op: Op, elem: Elem, space: Space) -> Rule {
         (Op::Any, Sse | Vex) => seq![Movmskps(A), Neg(S0), Shr(S1) #31],
         (Op::Any, Evex) => seq![MaskWord(A), Neg(S0), Shr(S1) #31],
         (Op::Param, _) if matches!(elem, Elem::I32 | Elem::U32) => seq![MoveWord(A)],
+        (Op::Product, Sse) if matches!(elem, Elem::I32 | Elem::U32) => {
+            seq![Pshufd(A) #0xf5, Pmuludq(A, S0), Pshufd(S1) #0x4e, Pmuludq(S1, S2), MovdOut(S3)]
+        }
         _ => NO_SUCH,
     }
 }

@@ -8,9 +8,9 @@ use super::{Build, Float};
 /// log2(e), `LOG2EF` of expf.c.
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
 /// ln 2 in two parts, `C1` and `C2` of expf.c: the first has 9 significant bits, so that its product with n is exact.
-const LN2_HIGH: f32 = 0.693_359_375;
 #[allow(clippy::excessive_precision)]
-const LN2_LOW: f32 = -2.121_944_40e-4;
+const LN2: [f32; 2] = [0.693_359_375, -2.121_944_40e-4];
+const HALF_LN2: [f32; 2] = [LN2[0] / 2.0, LN2[1] / 2.0];
 /// e^r = 1 + r + r^2 times this polynomial, for |r| <= ln 2 / 2; the coefficients of expf.c.
 #[allow(clippy::excessive_precision)]
 const EXP: [f32; 6] = [
@@ -21,6 +21,9 @@ const EXP: [f32; 6] = [
     1.666_666_545_9e-1,
     5.000_000_120_1e-1,
 ];
+/// Half of e^2h = 1/2 + h + h^2 times this polynomial in h: powers of two times those of `EXP`.
+const HALF_EXP_TWICE: [f32; 6] =
+    [64.0 * EXP[0], 32.0 * EXP[1], 16.0 * EXP[2], 8.0 * EXP[3], 4.0 * EXP[4], 2.0 * EXP[5]];
 /// tanh x = x + x^3 times this polynomial in x^2, for |x| < 0.625; the coefficients of tanhf.c.
 #[allow(clippy::excessive_precision)]
 const TANH: [f32; 5] =
@@ -30,22 +33,23 @@ const INTEGERS: f32 = 12_582_912.0;
 /// The bias of an exponent.
 const BIAS: f32 = 127.0;
 
-/// n = `near` - `offset`, the integer nearest to `x` / ln 2, and e^r, where `near` is `x` / ln 2 + `offset` rounded.
+/// x - n times the logarithm of the base, given in two parts.
 #[inline(always)]
-fn reduced<'a, B: Build>(x: Float<'a, B>, near: Float<'a, B>, offset: f32) -> Float<'a, B> {
-    let n = near - offset;
-    let r = x - n * LN2_HIGH - n * LN2_LOW;
-    r.polynomial(&EXP) * (r * r) + r + 1.0
+fn rest<'a, B: Build>(x: Float<'a, B>, n: Float<'a, B>, [high, low]: [f32; 2]) -> Float<'a, B> {
+    x - n * high - n * low
 }
 
 /// e^x. The power of two is multiplied in by halves, so that a result below the normal numbers is rounded once.
+///
+/// n alone is bounded above: beyond, r is the rest, however large, whose polynomial is so too, and a NaN goes on in it.
 #[inline(always)]
 pub fn exp<B: Build>(x: Float<B>) -> Float<B> {
-    // Beyond, the result is +inf and +0 all the same; within, both halves of n are exponents of normal numbers.
-    let x = x.at_most(89.0).at_least(-104.0);
+    // Below, the result is +0 all the same.
+    let x = x.at_least(-104.0);
     const OFFSET: f32 = INTEGERS + 2.0 * BIAS;
-    let near = x * LOG2_E + OFFSET;
-    let power = reduced(x, near, OFFSET);
+    let near = (x * LOG2_E + OFFSET).below_or(OFFSET + 128.0);
+    let r = rest(x, near - OFFSET, LN2);
+    let power = r.polynomial(&EXP) * (r * r) + r + 1.0;
     // The low bits of `near` are n + 254: its half, rounded down, and the rest are two exponents with their bias.
     let biased = near.bits();
     let half = (biased >> 1) << 23;
@@ -54,18 +58,20 @@ pub fn exp<B: Build>(x: Float<B>) -> Float<B> {
 }
 
 /// tanh x: 1 - 2 / (e^2|x| + 1) with the sign of x, a polynomial near 0.
+///
+/// With h = |x| - n (ln 2) / 2, half of e^2|x| is 2^n times half of e^2h: the steps of `exp` with every number half as
+/// large, which rounds alike. n alone is bounded, as in `exp`: from |x| = 9.02 on the result rounds to 1.
 #[inline(always)]
 pub fn tanh<B: Build>(x: Float<B>) -> Float<B> {
-    // From 9.02 on the result rounds to 1.
-    let size = x.abs().at_most(10.0);
-    let sign = x.bits() & 0x8000_0000;
-    let twice = size + size;
+    let size = x.abs();
+    let sign = x.bits() ^ size.bits();
     const OFFSET: f32 = INTEGERS + BIAS;
-    let near = twice * LOG2_E + OFFSET;
-    let power = reduced(twice, near, OFFSET) * (near.bits() << 23).float();
-    let far = power.number(1.0) - power.number(2.0) / (power + 1.0);
+    let near = (size * (2.0 * LOG2_E) + OFFSET).below_or(OFFSET + 30.0);
+    let h = rest(size, near - OFFSET, HALF_LN2);
+    let half_power = (h.polynomial(&HALF_EXP_TWICE) * (h * h) + h + 0.5) * (near.bits() << 23).float();
+    let far = size.number(1.0) - size.number(1.0) / (half_power + 0.5);
     let square = size * size;
     let close = square.polynomial(&TANH) * square * size + size;
-    let result = size.bits().below(0.625_f32.to_bits()).pick(close, far);
+    let result = size.bits().above(0.625_f32.to_bits() - 1).pick(far, close);
     (result.bits() | sign).float()
 }

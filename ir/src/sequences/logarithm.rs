@@ -73,7 +73,7 @@ pub fn log<B: Build>(x: Float<B>) -> Float<B> {
 pub fn log2<B: Build>(x: Float<B>) -> Float<B> {
     let Parts { n, f } = parts(x);
     let square = f * f;
-    let tail = f.polynomial(&LOG) * f * square - square * 0.5;
+    let tail = (f.polynomial(&LOG) * f - 0.5) * square;
     // The small parts are added first.
-    special(x, tail * LOG2_E_LESS_1 + f * LOG2_E_LESS_1 + tail + f + n)
+    special(x, f * LOG2_E_LESS_1 + tail * std::f32::consts::LOG2_E + f + n)
 }

@@ -24,7 +24,7 @@ pub use rounding::{ceil, floor, nearest, trunc};
 use crate::ops::{Imm, Op};
 use crate::reference::{Reference, reference};
 use crate::types::Elem;
-use std::ops::{Add, BitAnd, BitOr, Div, Mul, Shl, Shr, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Shl, Shr, Sub};
 
 /// What carries out the steps of a sequence.
 pub trait Build {
@@ -138,7 +138,7 @@ macro_rules! operator {
 }
 
 operator!(Float, f32, F32: Add add Add, Sub sub Sub, Mul mul Mul, Div div Div);
-operator!(Int, u32, I32: Add add Add, Sub sub Sub, BitAnd bitand BitAnd, BitOr bitor BitOr);
+operator!(Int, u32, I32: Add add Add, Sub sub Sub, BitAnd bitand BitAnd, BitOr bitor BitOr, BitXor bitxor BitXor);
 
 impl<B: Build> Shl<u32> for Int<'_, B> {
     type Output = Self;
@@ -185,11 +185,11 @@ impl<'a, B: Build> Float<'a, B> {
         Truth { with: self.with, value: self.with.step(op, Imm::None, Elem::Bool, &[self.value, other.value]) }
     }
 
-    /// `bound` where this is above it; a NaN stays.
+    /// `bound` where this is not below it, so for a NaN too.
     #[inline(always)]
-    fn at_most(self, bound: f32) -> Self {
+    fn below_or(self, bound: f32) -> Self {
         let bound = self.number(bound);
-        bound.test(Op::Lt, self).pick(bound, self)
+        self.test(Op::Lt, bound).pick(self, bound)
     }
 
     /// `bound` where this is below it; a NaN stays.

@@ -162,13 +162,22 @@ fn joined(lane: usize, width: usize, lanes: usize, part: usize) -> usize {
     }
 }
 
-/// Inclusive prefixes of wrapping steps, `identity` entering below lane 0.
+/// Inclusive prefixes of wrapping steps, `identity` entering below lane 0. Where the rack has two parts, they are scanned
+/// apart, and then the second takes the last of the first: one move across parts instead of one in each step.
 pub(super) fn scan(s: &Steps, x: ValueId, op: Op, identity: u64) -> ValueId {
-    let lanes = s.lanes(x);
+    let (lanes, part) = (s.lanes(x), s.part(x));
     let mut sums = x;
     let mut distance = 1;
     while distance < lanes {
-        let moved = if identity == 0 {
+        let moved = if lanes == 2 * part {
+            let others = s.shared(s.ty(x), identity);
+            s.picked(&[sums, others], |lane| match (distance < part, lane % part, lane / part) {
+                (true, at, _) if at < distance => lanes + lane,
+                (true, ..) => lane - distance,
+                (false, _, 0) => lanes + part - 1,
+                (false, ..) => part - 1,
+            })
+        } else if identity == 0 {
             s.op(Op::ShiftRight, Imm::Int(distance as u32), s.ty(x), &[sums])
         } else {
             let others = s.shared(s.ty(x), identity);

@@ -135,11 +135,15 @@ fn steps_are_as_few_as_by_hand() {
     // A move and an addition per doubling.
     assert_eq!([sse2, avx2, avx512].map(|p| steps("sum", i, p)), [4, 6, 8]);
     assert_eq!([sse2, avx2, avx512].map(|p| steps("scan_maximum", i, p)), [4, 6, 8]);
+    assert_eq!([sse2, avx2, avx512].map(|p| steps("scan_sum", i, p)), [4, 6, 8]);
     assert_eq!([sse2, avx2, avx512].map(|p| steps("minimum", f, p)), [6, 8, 10]);
     assert_eq!([sse2, avx2, avx512].map(|p| steps("maximum", f, p)), [8, 14, 16]);
     assert_eq!([sse2, avx2, avx512].map(|p| steps("maximum", Ty::Rack(Elem::U32), p)), [6, 6, 8]);
-    // 2 clamps of a comparison and a choice each, 7 for the reduction, 14 for e^r, 6 for the power of two.
+    // 2 bounds of a comparison and a choice each, 7 for the reduction, 14 for e^r, 6 for the power of two.
     assert_eq!(steps("exp", f, avx2), 31);
+    // 3 for magnitude and sign, 2 for a bound, 7 for the reduction, 15 for half of e^2h, 4 for the far part, 12 for the near
+    // part, 2 to choose between them.
+    assert_eq!(steps("tanh", f, avx2), 45);
 }
 
 #[test]

@@ -22,7 +22,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 use rake_ir::cost::cost;
 use rake_ir::lane::FuseLevel;
-use rake_ir::ops::{Op, TypeRule};
+use rake_ir::ops::{FpClass, Op, TypeRule};
 use rake_ir::types::Ty;
 use smallvec::{SmallVec, smallvec};
 
@@ -296,8 +296,8 @@ fn is_opaque(term: &Term, node: &Node) -> bool {
     match node.as_op() {
         Some(Op::Div) => arg(1).exact().is_none_or(|by| power::reciprocal(by, node.ty).is_none()),
         Some(Op::Abs) => arg(0).as_op() != Some(Op::Abs),
-        Some(Op::Sqrt | Op::Fma | Op::Floor | Op::Ceil | Op::Trunc | Op::Nearest | Op::Splat) => true,
-        Some(Op::Min | Op::Max | Op::Select | Op::If) => true,
+        Some(Op::Min | Op::Max | Op::Select | Op::If | Op::Splat) => true,
+        Some(op) if matches!(op.info().fp, FpClass::Rounded | FpClass::Sequence) => true,
         _ => is_comparison(node),
     }
 }

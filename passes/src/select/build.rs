@@ -128,7 +128,9 @@ impl<'a> Builder<'a> {
                 let first = value.args.first().map_or(value.ty, |&a| self.source.values[a].ty);
                 let lanes = first.lane_bits().map_or(1, |bits| self.profile.lanes_of_bits(bits));
                 let (op, imm, operands, profile) = (value.op, &value.imm, args.len(), self.profile);
-                let instance = Instance { op, imm, operands, lanes, profile };
+                let zero = |&arg: &ValueId| constant_bits(self.source, arg) == Some(0);
+                let zeros = shape.args.iter().enumerate().fold(0, |set, (at, arg)| set | u8::from(zero(arg)) << at);
+                let instance = Instance { op, imm, operands, zeros, lanes, profile };
                 self.sequence(key, shape.elem, &args, Some(&instance), &site).map_err(|why| {
                     let what =
                         if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };

@@ -107,6 +107,8 @@ pub struct Instance<'a> {
     pub imm: &'a Imm,
     /// How many operands it has; two of the same value count as one for a shuffle.
     pub operands: usize,
+    /// Which operands are zero in every lane: bit k for operand k.
+    pub zeros: u8,
     /// Lanes of its first rack.
     pub lanes: usize,
     /// The profile.

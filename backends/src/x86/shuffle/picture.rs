@@ -68,7 +68,10 @@ pub(super) fn task(instance: &Instance) -> Option<Task> {
     let operands = instance.operands;
     let whole = |at: usize| Picture::of(n, |l| (at * n + l) as u8);
     // Two operands that are one value, or of which one is not read, arrive as one.
-    let joined = |at: usize| (at % (n * operands.max(1))) as u8;
+    let joined = |at: usize| match at % (n * operands.max(1)) {
+        at if instance.zeros >> (at / n) & 1 == 1 => ZERO,
+        at => at as u8,
+    };
     let mut given: Vec<Picture> = (0..operands).map(whole).collect();
     let want = match (instance.op, instance.imm) {
         (Op::Shuffle, Imm::Lanes(picks)) if picks.len() == n => Picture::of(n, |l| joined(picks[l].into())),

@@ -21,7 +21,7 @@ fn plan(key: Key, imm: &Imm, operands: usize, elem: Elem, profile: Profile) -> V
     let Rule::Planned(plan) = X86Target.rule(key, elem, profile) else { panic!("{key:?} is not planned") };
     let (Key::Op(op) | Key::Leave(op)) = key else { panic!("{key:?} is no operation") };
     let lanes = profile.lanes(elem);
-    plan(&Instance { op, imm, operands, lanes, profile })
+    plan(&Instance { op, imm, operands, zeros: 0, lanes, profile })
         .unwrap_or_else(|why| panic!("{key:?} {imm:?} on {profile}: {why}"))
 }
 

@@ -44,7 +44,10 @@ impl Writer {
         let first = self.expr(operations);
         match self.below(4) {
             0 => format!("p = {first}; q = p*{} + {}; r = p - {}", self.expr(0), self.expr(0), self.expr(1)),
-            1 => format!("p = {first}; out = sqrt(p)*{} + p", self.expr(0)),
+            1 => {
+                let opaque = ["sqrt", "exp", "floor", "tanh"][self.below(4)];
+                format!("p = {first}; out = {opaque}(p)*{} + p", self.expr(0))
+            }
             2 => format!("p = {first}; q = {}", self.expr(2)),
             _ => format!("r = {first}"),
         }
@@ -85,6 +88,8 @@ fn small_kernels_meet_the_bound() {
         "r = x*4.0 + x*8.0",
         "p = a*b + c; q = p*d + e; outp = p",
         "r = sqrt(x*x + y)*z + w",
+        "r = exp(x*x + y)*z + w",
+        "r = log2(x*y)*z",
     ];
     for text in kernels {
         let setting = search::setting(Profile::X86Avx2, FuseLevel::Full);
