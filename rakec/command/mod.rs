@@ -309,6 +309,7 @@ fn last_look(arguments: &Arguments, dumps: &[String]) -> Result<Option<String>, 
 fn profile(arguments: &Arguments) -> Result<Profile, Failure> {
     let profile = match arguments.target.first() {
         Some(Target::Profile(profile)) => *profile,
+        Some(Target::Planned(name)) => return Err(not_available(&format!("the profile {name}"))),
         _ => native().ok_or_else(|| not_available("code for this machine; name a --target"))?,
     };
     if profile.info().available {
