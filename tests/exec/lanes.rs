@@ -26,7 +26,8 @@ fn amounts(lanes: usize) -> String {
         }
         for n in 0..lanes {
             add(format!("out_{n}"), format!("x: {rack}"), elem.into(), format!("extract(x, {n})"));
-            add(format!("every_{n}"), format!("x: {rack}"), rack.clone(), format!("extract(x, {n})"));
+            let spread = format!("let <k: {elem}> = extract(x, {n})\n  <k>");
+            add(format!("every_{n}"), format!("x: {rack}"), rack.clone(), spread);
             add(format!("in_{n}"), format!("x: {rack}, <k: {elem}>"), rack.clone(), format!("insert(x, {n}, <k>)"));
         }
         for name in ["zip_low", "zip_high", "unzip_even", "unzip_odd"] {
