@@ -145,6 +145,7 @@ fn the_page_of_limits_is_fresh() {
         ("expressions of a definition once its calls are inlined and its repeats unrolled", l::EXPRESSIONS),
         ("elements of an array of racks", l::ARRAY_ELEMENTS),
         ("steps that decide the masks of a definition", l::MASK_STEPS as u64),
+        ("steps that make a definition fit the registers", l::RELIEFS as u64),
         ("rack, mask and float arguments of a scratch", l::VECTOR_ARGUMENTS as u64),
         ("integer and `bool` arguments of a scratch", l::INTEGER_ARGUMENTS as u64),
     ];

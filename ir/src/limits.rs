@@ -29,3 +29,7 @@ pub const ARRAY_ELEMENTS: u64 = 4096;
 
 /// Steps that decide the masks of one definition: each makes at most one node of a decision diagram.
 pub const MASK_STEPS: usize = 500_000;
+
+/// Times that masks of one definition are parked in racks or values computed again, before it is rejected for want of
+/// registers.
+pub const RELIEFS: usize = 512;

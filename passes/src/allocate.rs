@@ -24,13 +24,11 @@ use crate::pressure::{Body, excess, fits, peak};
 use crate::schedule::orders;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
+use rake_ir::limits::RELIEFS;
 use rake_ir::machine::Kind;
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use std::collections::BTreeSet;
-
-/// The most values of one order that are parked or computed again.
-const RELIEFS: usize = 256;
 
 /// Allocates every function of a program.
 ///
@@ -59,10 +57,14 @@ pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Di
         Ok(done) => return Ok(done),
         Err(best) => best,
     };
-    let mut starts = orders::candidates(&body);
-    starts.insert(0, body.source.clone());
-    starts.insert(0, best.clone());
-    match starts.iter().find_map(|order| relieved(&body, order)) {
+    let mut starts = vec![best.clone()];
+    for order in std::iter::once(body.source.clone()).chain(orders::candidates(&body)) {
+        if !starts.contains(&order) {
+            starts.push(order);
+        }
+    }
+    let mut left = RELIEFS;
+    match starts.iter().find_map(|order| relieved(&body, order, &mut left)) {
         Some(done) => Ok(done),
         None => Err(reject::diagnostic(&body, &best)),
     }
@@ -70,13 +72,14 @@ pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Di
 
 /// The function in an order that does not fit as it is, with masks parked in racks and values computed again until it
 /// fits.
-fn relieved(body: &Body, order: &[u32]) -> Option<Function> {
+fn relieved(body: &Body, order: &[u32], left: &mut usize) -> Option<Function> {
     let relieve = |body: &Body, order: &[u32]| match park::relieve(body, order) {
         Some(f) => Some(f),
         None => rematerialise::relieve(body, order),
     };
     let mut next = relieve(body, order);
-    for _ in 0..RELIEFS {
+    while let Some(more) = left.checked_sub(1) {
+        *left = more;
         let f = next?;
         let body = Body::new(&f, body.profile);
         if let Some(done) = attempt(&body, &body.source) {

@@ -352,8 +352,10 @@ impl Lowering<'_> {
             let fault = Diagnostic::error(Code::UnderMask, span, message).at("only some lanes are computed here");
             self.faults.push(fault.help(format!("bind it with `let` before the {before}")));
         }
-        let partial = |&arg: &ValueId| self.out.values[arg].mask.is_some() && !self.out.values[arg].ty.is_uniform();
-        if lane == LaneRule::CrossLane && args.iter().any(partial) {
+        // A uniform of the source may be computed as a rack here, and has all its lanes.
+        let wanted = self.wanted(expr);
+        let partial = |(arg, wanted): (&ValueId, &Ty)| self.out.values[*arg].mask.is_some() && !wanted.is_uniform();
+        if lane == LaneRule::CrossLane && args.iter().zip(&wanted).any(partial) {
             let message = format!("`{}` reads lanes that are not computed here", op.name());
             let fault = Diagnostic::error(Code::PartialLanes, span, message);
             self.faults.push(fault.help("bind its operand with `let` where every lane is computed"));

@@ -98,7 +98,7 @@ fn demand(
     target: &dyn Target,
     order: &[(ValueId, Option<u32>)],
 ) -> Vec<Option<Shape>> {
-    let seen = Shapes::new(f, profile, target);
+    let seen = Shapes::new(f, profile, target, order);
     let mut needed = vec![false; f.values.len()];
     let mut shapes = vec![None; f.values.len()];
     needed[index(f.result)] = true;
@@ -192,7 +192,11 @@ fn mnemonic(op: rake_ir::machine::MachOp, profile: Profile) -> &'static str {
 fn constant_bits(f: &fused::Function, id: ValueId) -> Option<u64> {
     let mut at = &f.values[id];
     while matches!(at.op, Op::Splat | Op::Bitcast) {
-        at = &f.values[*at.args.first()?];
+        let inner = &f.values[*at.args.first()?];
+        if at.ty.elem().bits() != inner.ty.elem().bits() {
+            return None;
+        }
+        at = inner;
     }
     match (at.op, &at.imm) {
         (Op::Const, Imm::Bits(bits)) => Some(*bits),

@@ -74,7 +74,11 @@ impl Metadata {
             }
             let (params, exported) = (f.params.iter().map(|p| p.ty).collect(), exported(&f.name));
             let facts = FunctionFacts::new(f.name.clone(), f.span, exported, params, f.result_ty);
-            facts.count(&f.insts, space, &place)
+            let facts = facts.count(&f.insts, space, &place);
+            match program.functions.get(at) {
+                Some(made) => facts.computed_again(&FunctionFacts::allocated(made, space, exported)),
+                None => facts,
+            }
         };
         Metadata { profile: selected.profile, functions: selected.functions.iter().enumerate().map(facts).collect() }
     }
@@ -91,6 +95,18 @@ impl FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
         facts.count(&function.insts, space, &BTreeMap::new())
+    }
+
+    /// Allocation may compute a value again inside its region, but neither a fused multiply-add nor what moves lanes.
+    fn computed_again(mut self, made: &FunctionFacts) -> Self {
+        for (region, made) in self.regions.iter_mut().zip(&made.regions) {
+            for (name, count) in &mut region.operations {
+                if !shapes::is_counted(name) {
+                    *count = (*count).max(made.operations.get(name).copied().unwrap_or(0));
+                }
+            }
+        }
+        self
     }
 
     /// Counts instructions; regions in the order of `place`, those that are not there by their first instructions.

@@ -192,6 +192,11 @@ pub fn region_name(mnemonic: &str) -> SmolStr {
     if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { crossing_name(mnemonic) }
 }
 
+/// Whether an operation of a region, by its [`region_name`], stands there exactly as often as it was selected.
+pub fn is_counted(name: &str) -> bool {
+    ["vfmadd", "vfmsub", "vfnmadd", "vfnmsub"].contains(&name) || is_cross_lane(name)
+}
+
 /// The name under which cross-lane instructions are counted: which operand a permutation of two racks overwrites, the
 /// indices or the first rack, is the allocator's choice.
 pub fn crossing_name(mnemonic: &str) -> SmolStr {

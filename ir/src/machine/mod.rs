@@ -260,6 +260,8 @@ pub struct MachInfo {
     pub tied: [Option<u8>; 3],
     /// Whether the opmask zeroes the lanes it leaves out (`{z}`).
     pub zeroing: bool,
+    /// Whether it multiplies and adds with one rounding.
+    pub contracts: bool,
     /// Whether it may raise a floating-point exception, in each lane on its own.
     pub raises: bool,
     /// Other forms of the same operation, the row itself not among them.

@@ -59,6 +59,7 @@ const fn row(
         imm: false,
         tied: [None; 3],
         zeroing: false,
+        contracts: false,
         raises: false,
         forms: &[],
         cost: [cost; 3],
@@ -92,6 +93,11 @@ impl MachInfo {
     /// It may raise a floating-point exception, in each lane on its own.
     const fn raises(mut self) -> MachInfo {
         self.raises = true;
+        self
+    }
+
+    const fn contracts(mut self) -> MachInfo {
+        (self.contracts, self.raises) = (true, true);
         self
     }
 
@@ -302,18 +308,18 @@ table! {
     Sqrtps = row("sqrtps", ["sqrtps", "vsqrtps", "vsqrtps"], Arith, RACK, &[M], (300, 1200), |c, a: A| bits::map1(c, &a[0], |x| bits::float1(x, f32::sqrt))).wide(600, 1200).raises();
     Minps = row("minps", ["minps", "vminps", "vminps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x < y))).two_address().raises();
     Maxps = row("maxps", ["maxps", "vmaxps", "vmaxps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| bits::pick(x, y, |x, y| x > y))).two_address().raises();
-    Fmadd213ps = row("fmadd213ps", ["", "vfmadd213ps", "vfmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, false)).destructive().forms(fma_forms!(Fmadd132ps Fmadd213ps Fmadd231ps)).raises();
-    Fmadd132ps = row("fmadd132ps", ["", "vfmadd132ps", "vfmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, false)).destructive().raises();
-    Fmadd231ps = row("fmadd231ps", ["", "vfmadd231ps", "vfmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, false)).destructive().raises();
-    Fmsub213ps = row("fmsub213ps", ["", "vfmsub213ps", "vfmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, true)).destructive().forms(fma_forms!(Fmsub132ps Fmsub213ps Fmsub231ps)).raises();
-    Fmsub132ps = row("fmsub132ps", ["", "vfmsub132ps", "vfmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, true)).destructive().raises();
-    Fmsub231ps = row("fmsub231ps", ["", "vfmsub231ps", "vfmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, true)).destructive().raises();
-    Fnmadd213ps = row("fnmadd213ps", ["", "vfnmadd213ps", "vfnmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, false)).destructive().forms(fma_forms!(Fnmadd132ps Fnmadd213ps Fnmadd231ps)).raises();
-    Fnmadd132ps = row("fnmadd132ps", ["", "vfnmadd132ps", "vfnmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, false)).destructive().raises();
-    Fnmadd231ps = row("fnmadd231ps", ["", "vfnmadd231ps", "vfnmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, false)).destructive().raises();
-    Fnmsub213ps = row("fnmsub213ps", ["", "vfnmsub213ps", "vfnmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, true)).destructive().forms(fma_forms!(Fnmsub132ps Fnmsub213ps Fnmsub231ps)).raises();
-    Fnmsub132ps = row("fnmsub132ps", ["", "vfnmsub132ps", "vfnmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, true)).destructive().raises();
-    Fnmsub231ps = row("fnmsub231ps", ["", "vfnmsub231ps", "vfnmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, true)).destructive().raises();
+    Fmadd213ps = row("fmadd213ps", ["", "vfmadd213ps", "vfmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, false)).destructive().forms(fma_forms!(Fmadd132ps Fmadd213ps Fmadd231ps)).contracts();
+    Fmadd132ps = row("fmadd132ps", ["", "vfmadd132ps", "vfmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, false)).destructive().contracts();
+    Fmadd231ps = row("fmadd231ps", ["", "vfmadd231ps", "vfmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, false)).destructive().contracts();
+    Fmsub213ps = row("fmsub213ps", ["", "vfmsub213ps", "vfmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], false, true)).destructive().forms(fma_forms!(Fmsub132ps Fmsub213ps Fmsub231ps)).contracts();
+    Fmsub132ps = row("fmsub132ps", ["", "vfmsub132ps", "vfmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], false, true)).destructive().contracts();
+    Fmsub231ps = row("fmsub231ps", ["", "vfmsub231ps", "vfmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], false, true)).destructive().contracts();
+    Fnmadd213ps = row("fnmadd213ps", ["", "vfnmadd213ps", "vfnmadd213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, false)).destructive().forms(fma_forms!(Fnmadd132ps Fnmadd213ps Fnmadd231ps)).contracts();
+    Fnmadd132ps = row("fnmadd132ps", ["", "vfnmadd132ps", "vfnmadd132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, false)).destructive().contracts();
+    Fnmadd231ps = row("fnmadd231ps", ["", "vfnmadd231ps", "vfnmadd231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, false)).destructive().contracts();
+    Fnmsub213ps = row("fnmsub213ps", ["", "vfnmsub213ps", "vfnmsub213ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[0], &a[2], true, true)).destructive().forms(fma_forms!(Fnmsub132ps Fnmsub213ps Fnmsub231ps)).contracts();
+    Fnmsub132ps = row("fnmsub132ps", ["", "vfnmsub132ps", "vfnmsub132ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[0], &a[2], &a[1], true, true)).destructive().contracts();
+    Fnmsub231ps = row("fnmsub231ps", ["", "vfnmsub231ps", "vfnmsub231ps"], Arith, RACK, &[R, R, M], (50, 400), |c, a: A| fma(c, &a[1], &a[2], &a[0], true, true)).destructive().contracts();
 
     // Bitwise logic, once in the floating-point domain and once in the integer one.
     Andps = row("andps", ["andps", "vandps", "vandps"], Logic, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x & y)).two_address().wide(33, 50).forms(&[commuted(X86::Andps)]);

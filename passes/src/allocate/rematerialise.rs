@@ -18,8 +18,11 @@ use rake_ir::machine::{Class, Inst, Kind, Operand};
 use rake_ir::selected::{Function, Reg};
 use std::collections::BTreeMap;
 
-/// Candidates tried at one place before it is given up.
+/// Candidates tried at one place before it is given up, single values and groups each.
 const TRIED: usize = 8;
+
+/// The most that a value may cost that is computed again, in hundredths of cycles by throughput: no division, no root.
+const CHEAP: u16 = 200;
 
 /// A value to compute again, and where.
 struct Again {
@@ -43,7 +46,7 @@ pub(super) fn relieve(body: &Body, order: &[u32]) -> Option<Function> {
     }
     let (alone, groups) = choices(body, order, place);
     let singles = alone.into_iter().take(TRIED).map(|again| vec![again]);
-    singles.chain(groups.into_values()).find_map(|group| {
+    singles.chain(groups.into_values().take(TRIED)).find_map(|group| {
         let f = apply(body, order, &group);
         let after = Body::new(&f, body.profile);
         (lacking(&after, &after.source) < lack).then_some(f)
@@ -73,7 +76,7 @@ fn choices(body: &Body, order: &[u32], place: usize) -> (Vec<Again>, BTreeMap<Re
         let Some(reader) = next[reg.0 as usize] else { continue };
         let Some(to) = entry(body, order, inst, reader).filter(|&to| to > place) else { continue };
         let words = registers_of(inst).any(|reg| body.f.class(reg) == Class::G);
-        if matches!(inst.op.info().kind, Kind::Boundary | Kind::Cross | Kind::Word) || words {
+        if words || !may_repeat(body, inst) {
             continue;
         }
         let dies = |reg: &Reg| body.constant(*reg).is_none() && (last[reg.0 as usize] as usize) < to;
@@ -89,6 +92,14 @@ fn choices(body: &Body, order: &[u32], place: usize) -> (Vec<Again>, BTreeMap<Re
     alone.sort_by_key(|(to, cost, again)| (*to, *cost, again.from));
     groups.retain(|_, group| group.len() > 1);
     (alone.into_iter().map(|(_, _, again)| again).collect(), groups)
+}
+
+/// Whether an instruction is cheap and none of those that stand exactly as often as they were selected: what moves lanes,
+/// reads masks as numbers, or multiplies and adds with one rounding.
+fn may_repeat(body: &Body, inst: &Inst<Reg>) -> bool {
+    let row = inst.op.info();
+    let counted = matches!(row.kind, Kind::Boundary | Kind::Cross | Kind::Word) || row.contracts;
+    !counted && inst.op.cost(body.profile).throughput <= CHEAP
 }
 
 /// Where an instruction may stand again for a reader: in front of it, or of the region that it belongs to.

@@ -3,10 +3,11 @@
 
 use super::Lowering;
 use rake_ir::desugared::Expr;
-use rake_ir::lane::{Args, ValueId, needs_benign};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::lane::{Args, Value, ValueId, needs_benign};
 use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::span::Span;
-use rake_ir::types::Ty;
+use rake_ir::types::{Elem, Ty};
 
 impl Lowering<'_> {
     /// The lane width at which an operation on uniforms is computed as a rack: inside a branch over lanes, when it might
@@ -39,7 +40,7 @@ impl Lowering<'_> {
     }
 
     /// The uniform that a raised rack stands for, computed again in every lane: for the few operations that take a
-    /// uniform beside a rack, such as a shift's count.
+    /// uniform beside a rack, such as a shift's count. What may raise a flag is refused, since no lane may ask for it.
     pub fn as_uniform(&mut self, id: ValueId, span: Span) -> ValueId {
         let mut done: std::collections::HashMap<ValueId, ValueId> = std::collections::HashMap::new();
         let mut stack = vec![(id, false)];
@@ -54,6 +55,7 @@ impl Lowering<'_> {
                 done.insert(id, value.args[0]);
             } else if visited {
                 let args: Args = value.args.iter().filter_map(|arg| done.get(arg).copied()).collect();
+                self.refuse_raising(&value, &args);
                 let ty = Ty::Uniform(value.ty.elem());
                 done.insert(id, self.out.push(value.op, value.imm, &args, ty, None, span));
             } else {
@@ -62,5 +64,15 @@ impl Lowering<'_> {
             }
         }
         done.get(&id).copied().unwrap_or(id)
+    }
+
+    fn refuse_raising(&mut self, value: &Value, args: &[ValueId]) {
+        let operand = args.first().map_or(Elem::Bool, |&arg| self.out.values[arg].ty.elem());
+        if needs_benign(value.op, operand, value.ty.elem()).is_some() {
+            let message = format!("`{}` of uniforms cannot stand here", value.op.name());
+            let fault = Diagnostic::error(Code::UnderMask, value.span, message)
+                .at("it may raise an exception, and perhaps no lane is computed");
+            self.faults.push(fault.help("bind it with `let` where every lane is computed"));
+        }
     }
 }

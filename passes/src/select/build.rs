@@ -13,6 +13,7 @@ use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Param, Reg, RegInfo};
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
+use rake_ir::value::lanes_of;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -100,8 +101,11 @@ impl<'a> Builder<'a> {
             Key::Op(Op::Param) => self.parameter(id, &site)?,
             Key::Op(Op::Const) => self.constant(value.ty, constant_bits(self.source, id).unwrap_or(0), &site),
             Key::Op(Op::LaneIndex) => {
-                let lanes: Vec<u32> = (0..self.profile.lanes(Elem::I32) as u32).collect();
-                self.lanes(&lanes, &site)
+                let (bits, lanes) = (value.ty.elem().bits() as usize, lanes_of(value.ty, self.profile));
+                let word =
+                    |first: usize| (0..32 / bits).fold(0, |word, at| word | ((first + at) as u32) << (at * bits));
+                let words: Vec<u32> = (0..lanes).step_by(32 / bits).map(word).collect();
+                self.lanes(&words, &site)
             }
             Key::Leave(Op::Param) => {
                 let Imm::Int(position) = self.source.values[shape.of].imm else {
@@ -281,8 +285,6 @@ impl<'a> Builder<'a> {
         let under = match site.kept {
             _ if site.mask.is_none() => op,
             Kept::Any if !op.info().raises || self.is_inside(&args, op, site.mask) => op,
-            // It has a mask already: the result of a comparison that was made under the site's.
-            Kept::Any if op.info().slots.first().is_some_and(|slot| slot.opmask) => op,
             Kept::Any | Kept::Zero => {
                 masked.extend(args.iter().copied());
                 op.zeroed().ok_or(none)?

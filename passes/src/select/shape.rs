@@ -11,6 +11,7 @@ use rake_ir::machine::MachOp;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
+use smallvec::SmallVec;
 
 /// What is lowered for a value.
 #[derive(Clone, PartialEq, Debug)]
@@ -46,16 +47,25 @@ pub(super) struct Shapes<'a> {
     target: &'a dyn Target,
     /// How often each value is read, as a mask too.
     uses: Vec<u32>,
+    /// The region that computes each value.
+    regions: Vec<Option<u32>>,
 }
 
 impl<'a> Shapes<'a> {
-    pub fn new(f: &'a Function, profile: Profile, target: &'a dyn Target) -> Shapes<'a> {
+    pub fn new(
+        f: &'a Function,
+        profile: Profile,
+        target: &'a dyn Target,
+        order: &[(ValueId, Option<u32>)],
+    ) -> Shapes<'a> {
+        let mut regions = vec![None; f.values.len()];
+        order.iter().for_each(|&(id, region)| regions[index(id)] = region);
         let mut uses = vec![0; f.values.len()];
         for (_, value) in f.values.iter() {
             value.args.iter().chain(&value.mask).for_each(|&read| uses[index(read)] += 1);
         }
         uses[index(f.result)] += 1;
-        Shapes { f, profile, target, uses }
+        Shapes { f, profile, target, uses, regions }
     }
 
     /// The shape of a value: the widest that the table has a rule for.
@@ -68,7 +78,33 @@ impl<'a> Shapes<'a> {
             Op::And => self.masked_comparison(id),
             _ => None,
         };
-        masked.unwrap_or_else(|| self.plain(id))
+        let stays = |shape: &Shape| self.keeps_regions(id, shape);
+        masked.filter(stays).or_else(|| Some(self.plain(id)).filter(stays)).unwrap_or_else(|| self.bare(id))
+    }
+
+    /// Whether nothing that another region than the value's computes becomes part of its shape: a region's instructions
+    /// stand together.
+    fn keeps_regions(&self, id: ValueId, shape: &Shape) -> bool {
+        let kept = if let Kept::Of(other) = shape.kept { Some(other) } else { None };
+        let reads = |arg: &ValueId| shape.args.contains(arg) || kept == Some(*arg);
+        let mut inside: SmallVec<[ValueId; 4]> = self.f.values[id].args.iter().copied().filter(|a| !reads(a)).collect();
+        while let Some(inner) = inside.pop() {
+            let args = &self.f.values[inner].args;
+            let swallowed = args.iter().any(reads);
+            if swallowed && self.regions[index(inner)].is_some_and(|region| self.regions[index(id)] != Some(region)) {
+                return false;
+            }
+            inside.extend(args.iter().copied().filter(|arg| swallowed && !reads(arg)));
+        }
+        true
+    }
+
+    /// The value alone, whatever it reads.
+    fn bare(&self, id: ValueId) -> Shape {
+        let value = &self.f.values[id];
+        let shift = matches!(value.op.info().types, TypeRule::Shift) && value.args.len() == 2;
+        let key = if shift { Key::ShiftBy(value.op) } else { Key::Op(value.op) };
+        self.shape(id, key, key_elem(self.f, id), &value.args, id)
     }
 
     /// The shape of the function's result: when nothing but the caller reads a uniform, no rack needs to hold it.

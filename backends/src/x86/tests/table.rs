@@ -23,7 +23,7 @@ fn keys() -> Vec<Key> {
     keys.extend(shifts.map(Key::ShiftBy));
     keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger, Key::AboveZero]);
     keys.extend(OPS.iter().map(|row| Key::Leave(row.op)));
-    keys.extend([Key::EnterMask, Key::EnterUniform, Key::LeaveMask, Key::LeaveUniform]);
+    keys.extend([Key::EnterMask, Key::EnterUniform, Key::EnterLow, Key::LeaveMask, Key::LeaveUniform]);
     keys
 }
 

@@ -65,5 +65,4 @@ fn one_move_is_found_whenever_there_is_one() {
         }
         println!("{count} racks: {singles} by one move");
     }
-    assert_eq!(ZERO.len(), 16);
 }
