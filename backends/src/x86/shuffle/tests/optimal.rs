@@ -1,7 +1,7 @@
 //! No sequence of lane moves on SSE2 is shorter than its plan: the rows' own semantics, tried breadth first.
 
 use super::{length, picks, plan};
-use rake_ir::machine::bits::{Bits, ZERO};
+use rake_ir::machine::bits::Bits;
 use rake_ir::machine::x86::{ALL, X86};
 use rake_ir::machine::{Ctx, Kind, MachOp, View};
 use rake_ir::ops::Op;
