@@ -9,7 +9,7 @@ const INF: f32 = f32::INFINITY;
 const MATHEMATICS: [(&str, Sequence, fn(f64) -> f64, f64); 4] = [
     ("exp", exp, f64::exp, 1.0),
     ("log", log, f64::ln, 0.9),
-    ("log2", log2, f64::log2, 1.4),
+    ("log2", log2, f64::log2, 1.5),
     ("tanh", tanh, f64::tanh, 1.3),
 ];
 
