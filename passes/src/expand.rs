@@ -2,7 +2,7 @@
 //! that is published for it. All profiles that use a sequence compute the same bits.
 //!
 //! ```text
-//! %1 : f32s = floor %0 if %9    =>    %1 : f32s = const 0.0
+//! %1 : f32s = nearest %0 if %9  =>    %1 : f32s = const 0.0
 //!                                     %2 : f32s = if %9, %0, %1 if %9
 //!                                     %3 : i32s = bitcast %2 if %9
 //!                                     ...
@@ -72,11 +72,18 @@ macro_rules! fold {
 /// Where rounding to integral values has no instruction.
 const NO_ROUNDING: fn(Profile) -> bool = |profile| matches!(profile, Profile::X86Sse2);
 const EVERYWHERE: fn(Profile) -> bool = |_| true;
+/// Where instructions take masks.
+const MASKS: fn(Profile) -> bool = Profile::native_masks;
+const NO_MASKS: fn(Profile) -> bool = |profile| !MASKS(profile);
+/// Where the products of all prefixes of integers are not a sequence of the machine's own.
+const NO_PRODUCTS: fn(Profile) -> bool = EXTREMA;
 /// Where integers have no minimum and maximum in one instruction.
 const NO_EXTREMA: fn(Profile) -> bool = NO_ROUNDING;
 /// Where lanes of 32 bits are multiplied in one instruction; elsewhere the reduction has a sequence of its own.
 const LANE_PRODUCTS: fn(Profile) -> bool = |profile| !matches!(profile, Profile::X86Sse2);
 const EXTREMA: fn(Profile) -> bool = |profile| !NO_EXTREMA(profile);
+/// Where floats have no such instruction either.
+const INTEGER_EXTREMA: fn(Profile) -> bool = |profile| EXTREMA(profile) && NO_MASKS(profile);
 const FLOAT: &[Elem] = &[Elem::F32];
 const SIGNED: &[Elem] = &[Elem::I32];
 const UNSIGNED: &[Elem] = &[Elem::U32];
@@ -84,32 +91,35 @@ const INTS: &[Elem] = &[Elem::I32, Elem::U32];
 
 /// Every sequence, in the order of the operation table.
 pub const SEQUENCES: &[Sequence] = &[
-    float!(Floor floor NO_ROUNDING, "The nearest integral value by adding and subtracting 2^23, less 1 where that is above."),
-    float!(Ceil ceil NO_ROUNDING, "The nearest integral value by adding and subtracting 2^23, plus 1 where that is below."),
-    float!(Trunc trunc NO_ROUNDING, "The nearest integral magnitude by adding and subtracting 2^23, less 1 where that is above; then the sign."),
     float!(Nearest nearest NO_ROUNDING, "The magnitude plus 2^23 minus 2^23; then the sign."),
     float!(Exp exp EVERYWHERE, "2^n e^r with n the integer nearest to x / ln 2; the power of two is multiplied in by halves. After Cephes."),
     float!(Log log EVERYWHERE, "n ln 2 + log(1 + f) with x = 2^n (1 + f). After Cephes."),
     float!(Log2 log2 EVERYWHERE, "n + log2(1 + f) with x = 2^n (1 + f). After Cephes."),
     float!(Tanh tanh EVERYWHERE, "1 - 2 / (e^2|x| + 1) with the sign of x, a polynomial below 0.625. After Cephes."),
-    fold!(Sum FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Add), ORDERED),
+    fold!(Sum FLOAT NO_MASKS, |s, x| folds::chain(s, x, Op::Add), ORDERED),
+    fold!(Sum FLOAT MASKS, |s, x| folds::chain_in_lane_0(s, x, Op::Add), IN_LANE_0),
     fold!(Sum INTS EVERYWHERE, |s, x| folds::tree(s, x, Op::Add), TREE),
-    fold!(Product FLOAT EVERYWHERE, |s, x| folds::chain(s, x, Op::Mul), ORDERED),
+    fold!(Product FLOAT NO_MASKS, |s, x| folds::chain(s, x, Op::Mul), ORDERED),
+    fold!(Product FLOAT MASKS, |s, x| folds::chain_in_lane_0(s, x, Op::Mul), IN_LANE_0),
     fold!(Product INTS LANE_PRODUCTS, |s, x| folds::tree(s, x, Op::Mul), TREE),
-    fold!(Minimum FLOAT EVERYWHERE, folds::minimum, STRICT),
+    fold!(Minimum FLOAT NO_EXTREMA, folds::minimum_joined, JOINED),
+    fold!(Minimum FLOAT INTEGER_EXTREMA, folds::minimum, STRICT),
     fold!(Minimum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Min), FLIPPED),
     fold!(Minimum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
     fold!(Minimum INTS EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
     fold!(Maximum FLOAT NO_EXTREMA, folds::maximum_negated, NEGATED),
-    fold!(Maximum FLOAT EXTREMA, folds::maximum, AS_INTEGERS),
+    fold!(Maximum FLOAT INTEGER_EXTREMA, folds::maximum, AS_INTEGERS),
     fold!(Maximum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Max), FLIPPED),
     fold!(Maximum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Max), TREE),
     fold!(Maximum INTS EXTREMA, |s, x| folds::tree(s, x, Op::Max), TREE),
-    fold!(ScanSum FLOAT EVERYWHERE, |s, x| folds::prefixes(s, x, Op::Add), PREFIXES),
+    fold!(ScanSum FLOAT NO_MASKS, |s, x| folds::prefixes(s, x, Op::Add), PREFIXES),
+    fold!(ScanSum FLOAT MASKS, |s, x| folds::prefixes_in_lane_0(s, x, Op::Add), TURNING),
     fold!(ScanSum INTS EVERYWHERE, |s, x| folds::scan(s, x, Op::Add, 0), DOUBLING),
-    fold!(ScanProduct FLOAT EVERYWHERE, |s, x| folds::prefixes(s, x, Op::Mul), PREFIXES),
-    fold!(ScanProduct INTS EVERYWHERE, |s, x| folds::scan(s, x, Op::Mul, 1), DOUBLING),
-    fold!(ScanMinimum FLOAT EVERYWHERE, folds::scan_minimum, STRICT_SCAN),
+    fold!(ScanProduct FLOAT NO_MASKS, |s, x| folds::prefixes(s, x, Op::Mul), PREFIXES),
+    fold!(ScanProduct FLOAT MASKS, |s, x| folds::prefixes_in_lane_0(s, x, Op::Mul), TURNING),
+    fold!(ScanProduct INTS NO_PRODUCTS, |s, x| folds::scan(s, x, Op::Mul, 1), DOUBLING),
+    fold!(ScanMinimum FLOAT NO_MASKS, folds::scan_minimum, STRICT_SCAN),
+    fold!(ScanMinimum FLOAT MASKS, folds::scan_minimum_ordered, LOWEST),
     fold!(ScanMinimum UNSIGNED NO_EXTREMA, |s, x| folds::flipped(s, x, |s, x| folds::scan_same(s, x, Op::Min)), FLIPPED),
     fold!(ScanMinimum SIGNED NO_EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
     fold!(ScanMinimum INTS EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
@@ -121,9 +131,13 @@ pub const SEQUENCES: &[Sequence] = &[
 ];
 
 const ORDERED: &str = "Each lane in every lane of a rack, combined in order: no lane computes what the fold does not.";
+const IN_LANE_0: &str = "Lane 0 alone takes in one lane after the other: no lane computes what the fold does not.";
+const TURNING: &str = "The rack turns, and lane 0 alone takes in what comes to it.";
+const LOWEST: &str = "As integers in the order of floats, NaNs below all; then any NaN is made the canonical one.";
 const TREE: &str =
     "The rack combined with itself, lanes exchanged at ever smaller distances; the order does not matter.";
 const STRICT: &str = "A tree, since the order does not matter; then any NaN is made the canonical one.";
+const JOINED: &str = "A tree of minima that do not order zeros and lose NaNs in one of two lanes, each joined with that of the other; then any NaN is made the canonical one.";
 const NEGATED: &str =
     "The negated minimum of the negated lanes, which takes fewer steps; then any NaN is made the canonical one.";
 const AS_INTEGERS: &str = "The canonical NaN for any, which is above all as an integer; below zero the magnitude's bits are flipped, and integers order as floats.";

@@ -60,7 +60,8 @@ pub fn function(
     let shapes = demand(f, profile, target, &order);
     let params = parameters(f, profile).map_err(|d| vec![d])?;
     let parts = parts::only_parts(f, profile, target, &order, &shapes);
-    let mut builder = Builder::new(f, profile, target, params, parts)?;
+    let racks = parts::only_logic(f, target, profile, &shapes);
+    let mut builder = Builder::new(f, profile, target, params, parts, racks)?;
     let mut errors = Vec::new();
     for (id, region) in order {
         let Some(shape) = &shapes[index(id)] else { continue };

@@ -195,6 +195,11 @@ impl Decoder {
             displacement_at: None,
             space: Space::Legacy,
         };
+        if let Some((register, number)) = word_constant(bytes).filter(|_| name == "mov") {
+            out.push(Operand::Register(Class::Gpr, register))?;
+            out.push(Operand::Immediate(number))?;
+            return Ok(out);
+        }
         if let Some(plain) = without_modrm(bytes) {
             return if name == plain.0 {
                 out.space = plain.1;
@@ -300,6 +305,15 @@ fn without_modrm(bytes: &[u8]) -> Option<(&'static str, Space)> {
         [0xc3] => Some(("ret", Space::Legacy)),
         [0xf3, 0x0f, 0x1e, 0xfa] => Some(("endbr64", Space::Legacy)),
         [0xc5, 0xf8, 0x77] => Some(("vzeroupper", Space::Vex)),
+        _ => None,
+    }
+}
+
+/// The general register and the byte that goes into it, which has no ModRM byte either.
+fn word_constant(bytes: &[u8]) -> Option<(u8, u8)> {
+    match *bytes {
+        [opcode @ 0xb8..=0xbf, number, 0, 0, 0] => Some((opcode & 7, number)),
+        [0x41, opcode @ 0xb8..=0xbf, number, 0, 0, 0] => Some((opcode & 7 | 8, number)),
         _ => None,
     }
 }

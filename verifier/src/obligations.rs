@@ -206,7 +206,7 @@ fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_
         if is_word_work(name, inst.operands()) {
             *found.entry(name).or_default() += 1;
         }
-        let overwritten = matches!(name, "inc" | "neg" | "shr");
+        let overwritten = matches!(name, "inc" | "neg" | "shr" | "and" | "xor");
         for (position, operand) in inst.operands().iter().enumerate() {
             match *operand {
                 Operand::Register(Class::Gpr | Class::Address, number) if position == 0 => {

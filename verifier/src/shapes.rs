@@ -250,7 +250,7 @@ pub fn is_cross_lane(mnemonic: &str) -> bool {
 /// copying and taking a table's address.
 pub fn is_word_work(mnemonic: &str, operands: &[Operand]) -> bool {
     let general = |o: &Operand| matches!(o, Operand::Register(Class::Gpr, _) | Operand::Entry { .. });
-    let crossing = matches!(mnemonic, "movd" | "vmovd" | "vpbroadcastd" | "pextrd" | "vpextrd" | "mov");
+    let crossing = matches!(mnemonic, "movd" | "vmovd" | "vpbroadcastd" | "pextrd" | "vpextrd" | "vpinsrd" | "mov");
     !crossing && operands.iter().any(general)
 }
 
@@ -273,6 +273,10 @@ pub fn is_neutral(inst: &Instruction) -> bool {
     let mnemonic = inst.mnemonic.as_str();
     if matches!(mnemonic, "movaps" | "vmovaps") {
         return inst.mask.is_none();
+    }
+    // Any other function than "always" depends on what it reads.
+    if mnemonic == "vpternlogd" && !inst.operands().ends_with(&[Operand::Immediate(0xff)]) {
+        return false;
     }
     if mnemonic == "kmovw" {
         return !operands.iter().any(|o| matches!(o, Operand::Register(Class::Gpr, _)));

@@ -97,8 +97,17 @@ pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u
         out.inner.set_zeroing_masking(true);
     }
     if let Some(imm) = inst.imm.or(implied_imm(op, space)) {
-        out.inner.set_op_kind(out.next, OpKind::Immediate8);
-        out.inner.set_immediate8(imm);
+        // In a general register's instruction the byte's sign is extended, but for a constant.
+        if op == X86::WordConst {
+            out.inner.set_op_kind(out.next, OpKind::Immediate32);
+            out.inner.set_immediate32(imm.into());
+        } else if matches!(op, X86::AndWord | X86::XorWord) {
+            out.inner.set_op_kind(out.next, OpKind::Immediate8to32);
+            out.inner.set_immediate8to32(i32::from(imm as i8));
+        } else {
+            out.inner.set_op_kind(out.next, OpKind::Immediate8);
+            out.inner.set_immediate8(imm);
+        }
     }
     as_gnu_chooses(&mut out.inner);
     Some(out.inner)

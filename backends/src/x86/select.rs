@@ -7,10 +7,10 @@ use super::shuffle;
 use rake_ir::machine::tables::{COMPRESS, EXPAND};
 use rake_ir::machine::x86::X86;
 use rake_ir::machine::{MachOp, Space};
-use rake_ir::ops::Op;
+use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Key, Rule, Src, Step, StepImm, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedStep, Rule, Src, Step, StepImm, Target};
 
 /// The x86 profiles' selection table.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +22,7 @@ impl Target for X86Target {
         match (key, elem) {
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::rule(elem.is_int()),
+            (Key::Leave(Op::Const), Elem::Bool) => Rule::Planned(constant_word),
             (Key::Leave(op), _) => leave(op, elem, space),
             (Key::Op(op), Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16) => narrow(op, space),
             (_, Elem::F32) => float(key, space),
@@ -31,12 +32,18 @@ impl Target for X86Target {
         }
     }
 
-    fn reads_part(&self, key: Key, _: Elem, profile: Profile, operand: usize) -> bool {
+    fn signs_rule(&self, key: Key, profile: Profile) -> Rule {
+        if Space::of(profile) == Some(Evex) { signs(key) } else { NO_SUCH }
+    }
+
+    fn reads_part(&self, key: Key, imm: &Imm, profile: Profile, operand: usize) -> bool {
         match (key, Space::of(profile)) {
             (Key::Leave(Op::Bitmask | Op::All | Op::Any) | Key::Op(Op::Bitmask), Some(Sse | Vex)) => true,
-            (Key::Op(Op::All | Op::Any), Some(Vex)) => true,
+            (Key::Op(Op::Any), Some(Sse | Vex)) | (Key::Op(Op::All), Some(Vex)) => true,
             (Key::Op(Op::Select | Op::If | Op::Expand), Some(Vex)) => operand == 0,
-            (Key::ShiftBy(_), Some(Sse)) => operand == 1,
+            (Key::Op(Op::Not) | Key::Neither | Key::NotBoth, Some(Sse | Vex)) => true,
+            (Key::ShiftBy(_), Some(Sse | Vex)) => operand == 1,
+            (Key::Op(Op::Insert), Some(space)) => operand == 1 && shuffle::inserts_lane_0(imm, space),
             _ => false,
         }
     }
@@ -109,6 +116,8 @@ fn float(key: Key, space: Space) -> Rule {
         (Key::Op(op), _) => float_op(op, space),
         (Key::Smaller, _) => seq![Minps(A, B)],
         (Key::Larger, _) => seq![Maxps(A, B)],
+        (Key::NumberOr, Vex) => seq![Cmpps(A, A) #3, Blendvps(A, B, S0)],
+        (Key::NumberOr, Evex) => seq![CmppsK(A, A) #3, Blendmps(S0, A, B)],
         // Where `a` is a zero or a NaN that stays; its sign is taken away.
         (Key::AboveZero, _) => seq![Maxps(ZERO, A), Andps(S0, MAGNITUDE)],
         (Key::KeepWhere, Sse | Vex) => seq![Andps(A, B)],
@@ -161,11 +170,109 @@ fn float_op(op: Op, space: Space) -> Rule {
         (Op::Max, Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
         // `vrangeps` orders the zeros itself, but prefers a number to a NaN.
         (Op::Max, Evex) => seq![Rangeps(A, B) #5, CmppsK(A, B) #3, Blendmps(S1, S0, NAN)],
+        (Op::Minimum | Op::Maximum, Evex) => float_fold(op),
+        (Op::Nearest | Op::Floor | Op::Ceil | Op::Trunc, _) => rounded(op, space),
+        (Op::ToI32 | Op::ToU32, _) => to_integer(op, space),
+        (Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge, _) => float_compare(op, space),
+        (Op::Compress | Op::Expand, _) => by_mask(op, space),
+        (Op::Select | Op::If, Sse) => seq![Andps(A, B), Andnps(A, C), Orps(S0, S1)],
+        (Op::Select | Op::If, Vex) => seq![Blendvps(C, B, A)],
+        (Op::Select | Op::If, Evex) => seq![Blendmps(A, C, B)],
+        _ => LATER,
+    }
+}
+
+/// Strict extrema of the lanes of a rack on AVX-512.
+fn float_fold(op: Op) -> Rule {
+    match op {
+        // `vrangeps` over numbers in a tree; a NaN in any lane makes all lanes one.
+        Op::Minimum => seq![
+            Shuff32x4(A, A) #0x4e,
+            Rangeps(A, S0) #4,
+            Shuff32x4(S1, S1) #0xb1,
+            Rangeps(S1, S2) #4,
+            Permilps(S3) #0x4e,
+            Rangeps(S3, S4) #4,
+            Permilps(S5) #0xb1,
+            Rangeps(S5, S6) #4,
+            CmppsK(A, A) #3,
+            SplatMask(S8),
+            PtestmdK(S9, S9),
+            Blendmps(S10, S7, NAN),
+        ],
+        Op::Maximum => seq![
+            Shuff32x4(A, A) #0x4e,
+            Rangeps(A, S0) #5,
+            Shuff32x4(S1, S1) #0xb1,
+            Rangeps(S1, S2) #5,
+            Permilps(S3) #0x4e,
+            Rangeps(S3, S4) #5,
+            Permilps(S5) #0xb1,
+            Rangeps(S5, S6) #5,
+            CmppsK(A, A) #3,
+            SplatMask(S8),
+            PtestmdK(S9, S9),
+            Blendmps(S10, S7, NAN),
+        ],
+        _ => NO_SUCH,
+    }
+}
+
+/// To integral values.
+fn rounded(op: Op, space: Space) -> Rule {
+    match (op, space) {
         // The inexact flag is raised where the value changes, as by the sequences of other profiles.
         (Op::Nearest, Vex | Evex) => seq![Roundps(A) #0],
         (Op::Floor, Vex | Evex) => seq![Roundps(A) #1],
         (Op::Ceil, Vex | Evex) => seq![Roundps(A) #2],
         (Op::Trunc, Vex | Evex) => seq![Roundps(A) #3],
+        // A magnitude below 2^23 is converted and back, which drops its fraction, and gets its sign again; anything greater
+        // has no fraction and stays. What is compared are integers, which raises nothing.
+        (Op::Trunc, Sse) => seq![
+            Pand(A, MAGNITUDE),
+            Pcmpgtd(TWO_23, S0),
+            Psrld(S1) #1,
+            Pand(S0, S2),
+            Cvttps2dq(S3),
+            Cvtdq2ps(S4),
+            Pandn(S2, A),
+            Orps(S5, S6),
+        ],
+        // The same, less 1 where the conversion went up.
+        (Op::Floor, Sse) => seq![
+            Pand(A, MAGNITUDE),
+            Pcmpgtd(TWO_23, S0),
+            Pand(S1, A),
+            Psrld(S1) #1,
+            Pandn(S3, A),
+            Cvttps2dq(S2),
+            Cvtdq2ps(S5),
+            Cmpps(S2, S6) #1,
+            Paddd(S5, S7),
+            Cvtdq2ps(S8),
+            Orps(S9, S4),
+        ],
+        // The same, plus 1 where it went down.
+        (Op::Ceil, Sse) => seq![
+            Pand(A, MAGNITUDE),
+            Pcmpgtd(TWO_23, S0),
+            Pand(S1, A),
+            Psrld(S1) #1,
+            Pandn(S3, A),
+            Cvttps2dq(S2),
+            Cvtdq2ps(S5),
+            Cmpps(S6, S2) #1,
+            Psubd(S5, S7),
+            Cvtdq2ps(S8),
+            Orps(S9, S4),
+        ],
+        _ => NO_SUCH,
+    }
+}
+
+/// Floats to the nearest integers.
+fn to_integer(op: Op, space: Space) -> Rule {
+    match (op, space) {
         // Out of range and NaN come as 0x80000000; its complement is right from 2^31 up, and a NaN is made 0.
         (Op::ToI32, Sse | Vex) => {
             seq![Cvtps2dq(A), Cmpps(A, TWO_31) #5, Pxor(S0, S1), Cmpps(A, A) #7, Pand(S2, S3)]
@@ -195,7 +302,13 @@ fn float_op(op: Op, space: Space) -> Rule {
             Blendvps(S5, ONES, S4),
         ],
         (Op::ToU32, Evex) => seq![Maxps(A, ZERO), Cvtps2udq(S0)],
-        (Op::Compress | Op::Expand, _) => by_mask(op, space),
+        _ => NO_SUCH,
+    }
+}
+
+/// Comparisons of floats.
+fn float_compare(op: Op, space: Space) -> Rule {
+    match (op, space) {
         (Op::Eq, Sse | Vex) => seq![Cmpps(A, B) #0],
         (Op::Lt, Sse | Vex) => seq![Cmpps(A, B) #1],
         (Op::Le, Sse | Vex) => seq![Cmpps(A, B) #2],
@@ -212,10 +325,7 @@ fn float_op(op: Op, space: Space) -> Rule {
         (Op::Gt, Evex) => seq![CmppsK(A, B) #14],
         (Op::Ge, Evex) => seq![CmppsK(A, B) #13],
         (Op::Ne, Evex) => seq![CmppsK(A, B) #12],
-        (Op::Select | Op::If, Sse) => seq![Andps(A, B), Andnps(A, C), Orps(S0, S1)],
-        (Op::Select | Op::If, Vex) => seq![Blendvps(C, B, A)],
-        (Op::Select | Op::If, Evex) => seq![Blendmps(A, C, B)],
-        _ => LATER,
+        _ => NO_SUCH,
     }
 }
 
@@ -256,13 +366,15 @@ fn integer(key: Key, elem: Elem, space: Space) -> Rule {
         (Key::KeepWhere, Sse | Vex) => seq![Pand(A, B)],
         (Key::ClearWhere, Sse | Vex) => seq![Pandn(A, B)],
         (Key::KeepWhere, Evex) => seq![Keepps(A, B)],
-        (Key::ShiftBy(Op::ShiftBitsLeft), Sse) => seq![Pand(B, COUNT), PslldBy(A, S0)],
-        (Key::ShiftBy(Op::ShiftBitsRight), Sse) => seq![Pand(B, COUNT), PsrldBy(A, S0)],
-        (Key::ShiftBy(Op::ShiftBitsRightSigned), Sse) => seq![Pand(B, COUNT), PsradBy(A, S0)],
-        // A uniform stands in every lane; shifts by lanes are cheaper than those by a register's low bits.
+        (Key::ShiftBy(Op::ShiftBitsLeft), Sse | Vex) => seq![Pand(B, COUNT), PslldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRight), Sse | Vex) => seq![Pand(B, COUNT), PsrldBy(A, S0)],
+        (Key::ShiftBy(Op::ShiftBitsRightSigned), Sse | Vex) => seq![Pand(B, COUNT), PsradBy(A, S0)],
+        // A uniform is spread by one instruction; shifts by lanes are cheaper than those by a register's low bits.
         (Key::ShiftBy(Op::ShiftBitsLeft), _) => seq![Pand(B, COUNTS), Psllvd(A, S0)],
         (Key::ShiftBy(Op::ShiftBitsRight), _) => seq![Pand(B, COUNTS), Psrlvd(A, S0)],
         (Key::ShiftBy(Op::ShiftBitsRightSigned), _) => seq![Pand(B, COUNTS), Psravd(A, S0)],
+        (Key::Ordered, Evex) => seq![Psrad(A) #31, Pternlogd(A, S0, MAGNITUDE) #0x78],
+        (Key::InsertWord, Vex) => shuffle::insert_word(),
         (Key::EnterUniform, Sse) => seq![MovdIn(A), Splatps(S0)],
         (Key::EnterUniform, Vex) => seq![MovdIn(A), SplatLowd(S0)],
         (Key::EnterUniform, Evex) => seq![SplatWord(A)],
@@ -325,10 +437,21 @@ fn integer_op(op: Op, space: Space) -> Rule {
         (Op::Product, Sse) => {
             seq![Pshufd(A) #0xf5, Pmuludq(A, S0), Pshufd(S1) #0x4e, Pmuludq(S1, S2), Pshufd(S3) #0]
         }
+        // Products of the even lanes: of lanes 0 and 1 and of 2 and 3, then the former by lane 2 and by the latter.
+        (Op::ScanProduct, Sse) => seq![
+            Pshufd(A) #0xf5,
+            Pmuludq(A, S0),
+            Shufps(A, S1) #0xaa,
+            Pshufd(S1) #0,
+            Pmuludq(S2, S3),
+            Punpckldq(A, S1),
+            Shufps(S5, S4) #0x84,
+        ],
         (Op::Div, _) => NO_SUCH,
         // Where the difference overwrites its first operand, the complement and 1 take one less.
         (Op::Neg, Sse) => seq![Pxor(A, ONES), Paddd(S0, ONE)],
-        (Op::Neg, _) => seq![Psubd(ZERO, A)],
+        (Op::Neg, Vex) => seq![Psignd(A, ONES)],
+        (Op::Neg, Evex) => seq![Psubd(ZERO, A)],
         (Op::Abs, Sse) => seq![Psrad(A) #31, Pxor(A, S0), Psubd(S1, S0)],
         (Op::Abs, _) => seq![Pabsd(A)],
         (Op::BitAnd, _) => seq![Pand(A, B)],
@@ -354,12 +477,17 @@ fn truth(key: Key, space: Space) -> Rule {
         (Key::Op(Op::Const), _) => seq![Load()],
         (Key::Op(Op::And), Sse | Vex) => seq![Andps(A, B)],
         (Key::Op(Op::Or), Sse | Vex) => seq![Orps(A, B)],
-        (Key::Op(Op::Not), Sse | Vex) => seq![Xorps(A, ONES)],
+        // A number is above -1 where its sign bit is clear.
+        (Key::Op(Op::Not), Sse | Vex) => seq![Pcmpgtd(A, ONES)],
         (Key::AndNot, Sse | Vex) => seq![Andnps(B, A)],
+        (Key::Neither, Sse | Vex) => seq![Orps(A, B), Pcmpgtd(S0, ONES)],
+        (Key::NotBoth, Sse | Vex) => seq![Andps(A, B), Pcmpgtd(S0, ONES)],
         (Key::Op(Op::And), Evex) => seq![Kandw(A, B)],
         (Key::Op(Op::Or), Evex) => seq![Korw(A, B)],
         (Key::Op(Op::Not), Evex) => seq![Knotw(A)],
         (Key::AndNot, Evex) => seq![Kandnw(B, A)],
+        (Key::Neither, Evex) => seq![Korw(A, B), Knotw(S0)],
+        (Key::NotBoth, Evex) => seq![Kandw(A, B), Knotw(S0)],
         (Key::Op(Op::Select | Op::If), Sse) => seq![Andps(A, B), Andnps(A, C), Orps(S0, S1)],
         (Key::Op(Op::Select | Op::If), Vex) => seq![Blendvps(C, B, A)],
         (Key::Op(Op::Select | Op::If), Evex) => seq![Kandw(A, B), Kandnw(A, C), Korw(S0, S1)],
@@ -370,6 +498,8 @@ fn truth(key: Key, space: Space) -> Rule {
         // Only the lowest bit of a `bool` argument counts; moved to the top it fills the lane.
         (Key::EnterUniform, Sse) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, Splatps(S2)],
         (Key::EnterUniform, Vex) => seq![MovdIn(A), Pslld(S0) #31, Psrad(S1) #31, SplatLowd(S2)],
+        (Key::EnterLow, Sse) => seq![MovdIn(A), Pslld(S0) #31, Splatps(S1)],
+        (Key::EnterLow, Vex) => seq![MovdIn(A), Pslld(S0) #31, SplatLowd(S1)],
         (Key::EnterUniform, Evex) => seq![SplatWord(A), PtestmdK(S0, ONE)],
         (Key::LeaveUniform, Sse | Vex) => seq![Psrld(A) #31, MovdOut(S0)],
         (Key::LeaveUniform, Evex) => seq![Keepps(A, ONE), MovdOut(S0)],
@@ -380,10 +510,26 @@ fn truth(key: Key, space: Space) -> Rule {
         (Key::Op(Op::All), Sse) => seq![Packssdw(A, A), Packsswb(S0, S0), Pcmpeqd(S1, ONES)],
         (Key::Op(Op::All), Vex) => seq![Movmskps(A), MovdIn(S0), SplatLowd(S1), Pcmpeqd(S2, ALL_8)],
         (Key::Op(Op::All), Evex) => seq![SplatMask(A), PcmpdK(S0, ALL_16) #0],
-        (Key::Op(Op::Any), Sse) => seq![Pshufd(A) #0x4e, Por(S0, A), Pshufd(S1) #0xb1, Por(S2, S1)],
+        (Key::Op(Op::Any), Sse) => seq![Movmskps(A), MovdIn(S0), Pshufd(S1) #0, Pcmpgtd(S2, ZERO)],
         (Key::Op(Op::Any), Vex) => seq![Movmskps(A), MovdIn(S0), SplatLowd(S1), Pcmpgtd(S2, ZERO)],
         (Key::Op(Op::Any), Evex) => seq![SplatMask(A), PtestmdK(S0, S0)],
         (Key::Op(_), _) => LATER,
+        _ => NO_SUCH,
+    }
+}
+
+/// Masks kept as racks on AVX-512, of which the sign bits count.
+fn signs(key: Key) -> Rule {
+    match key {
+        Key::Op(Op::Splat | Op::Unsplat | Op::Bitcast) => Rule::Free(0),
+        Key::Op(Op::And) => seq![Pand(A, B)],
+        Key::Op(Op::Or) => seq![Por(A, B)],
+        Key::Op(Op::Not) => seq![Pternlogd(A, A, A) #0x55],
+        Key::AndNot => seq![Pandn(B, A)],
+        Key::Neither => seq![Pternlogd(A, B, B) #0x03],
+        Key::NotBoth => seq![Pternlogd(A, B, B) #0x3f],
+        Key::EnterUniform => seq![SplatWord(A), Pslld(S0) #31],
+        Key::LeaveMask => seq![Psrad(A) #31],
         _ => NO_SUCH,
     }
 }
@@ -453,6 +599,13 @@ fn by_mask(op: Op, space: Space) -> Rule {
     }
 }
 
+/// A `bool` in the general register of the result.
+fn constant_word(instance: &Instance) -> Result<Vec<PlannedStep>, &'static str> {
+    let Imm::Bits(bits) = instance.imm else { return Err("a constant without a value") };
+    let step = PlannedStep { op: MachOp::X86(X86::WordConst), args: Default::default(), imm: Some((bits & 1) as u8) };
+    Ok(vec![step])
+}
+
 /// What is left to the caller without a rack that holds it.
 fn leave(op: Op, elem: Elem, space: Space) -> Rule {
     match (op, space) {
@@ -469,6 +622,9 @@ fn leave(op: Op, elem: Elem, space: Space) -> Rule {
         (Op::Product, Sse) if matches!(elem, Elem::I32 | Elem::U32) => {
             seq![Pshufd(A) #0xf5, Pmuludq(A, S0), Pshufd(S1) #0x4e, Pmuludq(S1, S2), MovdOut(S3)]
         }
+        // Only the lowest bit of a `bool` argument counts.
+        (Op::Param, _) if elem == Elem::Bool => seq![MoveWord(A), AndWord(S0) #1],
+        (Op::Not, _) if elem == Elem::Bool => seq![MoveWord(A), XorWord(S0) #1, AndWord(S1) #1],
         _ => NO_SUCH,
     }
 }

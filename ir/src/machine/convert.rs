@@ -17,6 +17,12 @@ pub fn to_signed(x: u32) -> u32 {
     }
 }
 
+/// `cvttps2dq`: as [`to_signed`], the fraction dropped.
+pub fn to_signed_truncated(x: u32) -> u32 {
+    let value = f32::from_bits(x).trunc();
+    if (-2_147_483_648.0..2_147_483_648.0).contains(&value) { value as i32 as u32 } else { 0x8000_0000 }
+}
+
 /// `vcvtps2udq`: what no `u32` holds becomes 0xffffffff.
 pub fn to_unsigned(x: u32) -> u32 {
     match rounded(x) {

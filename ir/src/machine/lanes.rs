@@ -130,3 +130,11 @@ pub fn one(c: Ctx, a: &Bits) -> Bits {
     out[0] = a[usize::from(c.imm & 3)];
     out
 }
+
+/// The low block with one lane replaced.
+pub fn replaced(c: Ctx, a: &Bits, lane: u32) -> Bits {
+    let mut out = ZERO;
+    out[..4].copy_from_slice(&a[..4]);
+    out[usize::from(c.imm & 3)] = lane;
+    out
+}

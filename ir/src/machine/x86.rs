@@ -331,12 +331,16 @@ table! {
     Por = row("por", ["por", "vpor", "vpord"], Logic, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x | y)).two_address().wide(33, 50).forms(&[commuted(X86::Por)]);
     Pxor = row("pxor", ["pxor", "vpxor", "vpxord"], Logic, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x ^ y)).two_address().wide(33, 50).forms(&[commuted(X86::Pxor)]);
 
+    // Any function of three bits: bit `4x + 2y + z` of the immediate is that of x, y and z.
+    Pternlogd = row("pternlogd", ["", "", "vpternlogd"], Logic, RACK, &[R, R, M], (50, 100), |c, a: A| ternary(c, &a[0], &a[1], &a[2])).destructive().imm();
+
     // Integers.
     Paddd = row("paddd", ["paddd", "vpaddd", "vpaddd"], Arith, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], u32::wrapping_add)).two_address().wide(33, 50).forms(&[commuted(X86::Paddd)]);
     Psubd = row("psubd", ["psubd", "vpsubd", "vpsubd"], Arith, RACK, &[R, M], (33, 100), |c, a: A| bits::map2(c, &a[0], &a[1], u32::wrapping_sub)).two_address().wide(33, 50);
     Pmulld = row("pmulld", ["", "vpmulld", "vpmulld"], Arith, RACK, &[R, M], (100, 1000), |c, a: A| bits::map2(c, &a[0], &a[1], u32::wrapping_mul)).forms(&[commuted(X86::Pmulld)]);
     Pmuludq = row("pmuludq", ["pmuludq", "vpmuludq", "vpmuludq"], Arith, RACK, &[R, R], (50, 500), |c, a: A| bits::map64(c, &a[0], &a[1], |x, y| (x & 0xffff_ffff) * (y & 0xffff_ffff))).two_address().forms(&[commuted(X86::Pmuludq)]);
     Pabsd = row("pabsd", ["", "vpabsd", "vpabsd"], Arith, RACK, &[M], (50, 100), |c, a: A| bits::map1(c, &a[0], |x| (x as i32).wrapping_abs() as u32));
+    Psignd = row("psignd", ["", "vpsignd", ""], Arith, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, s| x.wrapping_mul((s as i32).signum() as u32)));
     Pminsd = row("pminsd", ["", "vpminsd", "vpminsd"], Arith, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| (x as i32).min(y as i32) as u32)).forms(&[commuted(X86::Pminsd)]);
     Pmaxsd = row("pmaxsd", ["", "vpmaxsd", "vpmaxsd"], Arith, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| (x as i32).max(y as i32) as u32)).forms(&[commuted(X86::Pmaxsd)]);
     Pminud = row("pminud", ["", "vpminud", "vpminud"], Arith, RACK, &[R, M], (50, 100), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x.min(y))).forms(&[commuted(X86::Pminud)]);
@@ -381,6 +385,7 @@ table! {
     Cvtdq2ps = row("cvtdq2ps", ["cvtdq2ps", "vcvtdq2ps", "vcvtdq2ps"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::from_signed)).raises();
     Cvtudq2ps = row("cvtudq2ps", ["", "", "vcvtudq2ps"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::from_unsigned)).raises();
     Cvtps2dq = row("cvtps2dq", ["cvtps2dq", "vcvtps2dq", "vcvtps2dq"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::to_signed)).raises();
+    Cvttps2dq = row("cvttps2dq", ["cvttps2dq", "", ""], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::to_signed_truncated)).raises();
     Cvtps2udq = row("cvtps2udq", ["", "", "vcvtps2udq"], Arith, RACK, &[M], (50, 400), |c, a: A| bits::map1(c, &a[0], convert::to_unsigned)).raises();
     Roundps = row("roundps", ["", "vroundps", "vrndscaleps"], Arith, RACK, &[M], (100, 800), |c, a: A| bits::map1(c, &a[0], |x| convert::round(c.imm, x))).imm().raises();
     Rangeps = row("rangeps", ["", "", "vrangeps"], Arith, RACK, &[R, M], (50, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| convert::range(c.imm, x, y))).imm().raises();
@@ -407,6 +412,9 @@ table! {
     Inc = row("inc", ["inc", "inc", "inc"], Word, WORD, &[G], (25, 100), |_, a: A| low(&[a[0][0].wrapping_add(1); 16], 1)).destructive();
     Neg = row("neg", ["neg", "neg", "neg"], Word, WORD, &[G], (25, 100), |_, a: A| low(&[a[0][0].wrapping_neg(); 16], 1)).destructive();
     Shr = row("shr", ["shr", "shr", "shr"], Word, WORD, &[G], (50, 100), |c, a: A| low(&[a[0][0] >> (c.imm & 31); 16], 1)).destructive().imm();
+    AndWord = row("and_word", ["and", "and", "and"], Word, WORD, &[G], (25, 100), |c, a: A| low(&[a[0][0] & u32::from(c.imm); 16], 1)).destructive().imm();
+    XorWord = row("xor_word", ["xor", "xor", "xor"], Word, WORD, &[G], (25, 100), |c, a: A| low(&[a[0][0] ^ u32::from(c.imm); 16], 1)).destructive().imm();
+    WordConst = row("word_const", ["mov", "mov", "mov"], Boundary, WORD, &[], (25, 100), |c, _: A| low(&[u32::from(c.imm); 16], 1)).imm();
     MoveWord = row("move_word", ["mov", "mov", "mov"], Move, WORD, &[G], (25, 100), |_, a: A| low(&a[0], 1));
     SplatMask = row("splat_mask", ["", "", "vpbroadcastmw2d"], Word, RACK, &[K], (100, 300), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0] & 0xffff));
     PtestmdK = row("ptestmd_k", ["", "", "vptestmd"], Compare, MASK, &[R, M], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[1], |x, y| x & y != 0)).forms(&[commuted(X86::PtestmdK)]);
@@ -456,7 +464,7 @@ table! {
     Movsd = row("movsd", ["movsd", "", ""], Cross, RACK, &[R, R], (33, 100), |c, a: A| lanes::low_over(c, &a[0], &a[1], 2)).two_address();
     Pslldq = row("pslldq", ["pslldq", "vpslldq", "vpslldq"], Cross, RACK, &[R], (100, 100), |c, a: A| lanes::pslldq(c, &a[0])).two_address().imm();
     Psrldq = row("psrldq", ["psrldq", "vpsrldq", "vpsrldq"], Cross, RACK, &[R], (100, 100), |c, a: A| lanes::psrldq(c, &a[0])).two_address().imm();
-    Palignr = row("palignr", ["", "vpalignr", "vpalignr"], Cross, RACK, &[R, R], (100, 100), |c, a: A| lanes::palignr(c, &a[0], &a[1])).imm();
+    Palignr = row("palignr", ["", "vpalignr", "vpalignr"], Cross, RACK, &[R, N], (100, 100), |c, a: A| lanes::palignr(c, &a[0], &a[1])).imm();
     Blendps = row("blendps", ["", "vblendps", ""], Cross, RACK, &[R, M], (33, 100), |c, a: A| lanes::blend(c, &a[0], &a[1])).imm();
     Pblendd = row("pblendd", ["", "vpblendd", ""], Cross, RACK, &[R, M], (33, 100), |c, a: A| lanes::blend(c, &a[0], &a[1])).imm();
     Perm2f128 = row("perm2f128", ["", "vperm2f128", ""], Cross, RACK, &[R, M], (100, 300), |c, a: A| lanes::perm2x128(c, &a[0], &a[1])).imm();
@@ -473,6 +481,7 @@ table! {
     Permt2d = row("permt2d", ["", "", "vpermt2d"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[0], &a[1], &a[2])).destructive().forms(&[form(X86::Permi2d, [1, 0, 2])]);
     Permi2d = row("permi2d", ["", "", "vpermi2d"], Cross, RACK, &[R, R, M], (100, 300), |c, a: A| lanes::permute2(c, &a[1], &a[0], &a[2])).destructive();
     Pextrd = row("pextrd", ["", "vpextrd", "vpextrd"], Boundary, WORD, &[X], (100, 300), |c, a: A| lanes::one(c, &a[0])).imm();
+    Pinsrd = row("pinsrd", ["", "vpinsrd", ""], Boundary, LOW, &[X, G], (200, 200), |c, a: A| lanes::replaced(c, &a[0], a[1][0])).imm();
 
     // Under opmasks: zeroing, then merging.
     @masked {
@@ -576,6 +585,18 @@ fn shift(ctx: Ctx, a: &Bits, count: u64, f: impl Fn(u32, u32) -> u32, signed: bo
         (true, true) => f(x, 31),
         (true, false) => 0,
     })
+}
+
+fn ternary(ctx: Ctx, x: &Bits, y: &Bits, z: &Bits) -> Bits {
+    let holds = |case: u32| ctx.imm >> case & 1 == 1;
+    let term = |case: u32, bits: u32, of: u32| if case >> of & 1 == 1 { bits } else { !bits };
+    let mut out = ZERO;
+    for lane in 0..ctx.lanes {
+        let cases = (0..8).filter(|&case| holds(case));
+        out[lane] =
+            cases.fold(0, |all, case| all | term(case, x[lane], 2) & term(case, y[lane], 1) & term(case, z[lane], 0));
+    }
+    out
 }
 
 fn choose(ctx: Ctx, otherwise: &Bits, then: &Bits, holds: impl Fn(usize) -> bool) -> Bits {

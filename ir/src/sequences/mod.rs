@@ -19,7 +19,7 @@ mod tests;
 
 pub use exponential::{exp, tanh};
 pub use logarithm::{log, log2};
-pub use rounding::{ceil, floor, nearest, trunc};
+pub use rounding::nearest;
 
 use crate::ops::{Imm, Op};
 use crate::reference::{Reference, reference};

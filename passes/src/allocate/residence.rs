@@ -1,15 +1,17 @@
 //! Which constants stay in registers, and from where to where.
 //!
-//! A constant that is read once by an instruction that can take it from memory is taken from there. One that is read more
-//! often is loaded before its first reader and kept to its last where a register is free all the way; else it is kept over
-//! as many readers as that holds for, and taken from memory or loaded again for the rest.
+//! A constant that is read up to [`FEW`] times, by instructions that can take it from memory, is taken from there. One that
+//! is read more often is loaded before its first reader and kept to its last where a register is free all the way; else it
+//! is kept over as many readers as that holds for, and taken from memory or loaded again for the rest.
 
 use crate::pressure::{Body, Need, available, file, registers_of};
-use rake_ir::machine::Idioms;
 use rake_ir::selected::Reg;
 
 /// For each register that is a constant, the places from load to last reader, in order; disjoint.
 pub(super) type Residence = Vec<Vec<(u32, u32)>>;
+
+/// So many readers take a constant from memory: a load in front of them would be one instruction more.
+const FEW: usize = 4;
 
 /// A reader of a constant.
 #[derive(Clone, Copy)]
@@ -55,8 +57,10 @@ pub(super) fn choose(body: &Body, order: &[u32], mut needs: Vec<Need>) -> Reside
 fn spans(body: &Body, reg: Reg, readers: &[Reader], needs: &mut [Need]) -> Vec<(u32, u32)> {
     let class = file(body.f.class(reg));
     let most = available(body.profile)[class];
-    let cheap = body.constant(reg).is_some_and(|load| Idioms::of(body.profile).is_some_and(|i| load.op == i.zero));
     let mut spans: Vec<(u32, u32)> = Vec::new();
+    if readers.len() <= FEW && readers.iter().all(|reader| !reader.held) {
+        return spans;
+    }
     let mut at = 0;
     while at < readers.len() {
         let first = readers[at];
@@ -74,8 +78,7 @@ fn spans(body: &Body, reg: Reg, readers: &[Reader], needs: &mut [Need]) -> Vec<(
         }
         let last = readers[end];
         let alone = end == at;
-        let room = needs[first.place as usize].registers[class] < most;
-        if first.held || !alone || cheap && room {
+        if first.held || !alone {
             let upto = if last.held { last.place } else { last.place + 1 };
             let from = if first.held && alone { upto } else { first.place };
             (from..upto).for_each(|place| needs[place as usize].registers[class] += 1);

@@ -62,6 +62,11 @@ impl<'a> Steps<'a> {
         self.push(op, imm, ty, args, self.like.mask)
     }
 
+    /// A step in the lanes of `mask` alone, of an operation that stands under none.
+    pub fn masked(&self, op: Op, ty: Ty, args: &[ValueId], mask: ValueId) -> ValueId {
+        self.push(op, Imm::None, ty, args, Some(mask))
+    }
+
     /// A constant, once.
     pub fn shared(&self, ty: Ty, bits: u64) -> ValueId {
         let same = |value: &Value| value.op == Op::Const && value.ty == ty && value.imm == Imm::Bits(bits);

@@ -86,6 +86,41 @@ pub(super) fn chain(s: &Steps, x: ValueId, op: Op) -> ValueId {
     s.unsplat(running(s, x, op).last().copied().unwrap_or(x))
 }
 
+/// Lane 0 alone, as a mask.
+fn lane_0(s: &Steps, x: ValueId) -> ValueId {
+    let numbers = s.signed(s.ty(x));
+    let index = s.op(Op::LaneIndex, Imm::None, numbers, &[]);
+    s.op(Op::Lt, Imm::None, numbers.truth(), &[index, s.shared(numbers, 1)])
+}
+
+/// `op(a, b)` in the lanes of the mask, which no other lane computes; elsewhere `otherwise`.
+fn only(s: &Steps, mask: ValueId, op: Op, (a, b): (ValueId, ValueId), otherwise: ValueId) -> ValueId {
+    let ty = s.ty(a);
+    let there = s.masked(op, ty, &[a, b], mask);
+    s.op(Op::Select, Imm::None, ty, &[mask, there, otherwise])
+}
+
+/// [`chain`] where instructions take masks: lane 0 alone takes in the others.
+pub(super) fn chain_in_lane_0(s: &Steps, x: ValueId, op: Op) -> ValueId {
+    let (mask, last) = (lane_0(s, x), s.lanes(x) as u32 - 1);
+    let next = |lane: u32| s.op(Op::RotateLeft, Imm::Int(lane), s.ty(x), &[x]);
+    // Nothing reads the other lanes until the end.
+    let folded = (1..last).fold(x, |sum, lane| s.masked(op, s.ty(x), &[sum, next(lane)], mask));
+    let folded = only(s, mask, op, (folded, next(last)), x);
+    s.op(Op::Extract, Imm::Int(0), Ty::Uniform(s.ty(x).elem()), &[folded])
+}
+
+/// [`prefixes`] where instructions take masks: the rack turns, and lane 0 alone takes in what comes to it. What it held goes
+/// round to its place.
+pub(super) fn prefixes_in_lane_0(s: &Steps, x: ValueId, op: Op) -> ValueId {
+    let (mask, turn) = (lane_0(s, x), |x: ValueId| s.op(Op::RotateLeft, Imm::Int(1), s.ty(x), &[x]));
+    let turned = (1..s.lanes(x)).fold(x, |sums, _| {
+        let next = turn(sums);
+        only(s, mask, op, (sums, next), next)
+    });
+    turn(turned)
+}
+
 /// The lanes combined with those at half the distance, again and again, until all are alike.
 fn combined(s: &Steps, x: ValueId, op: Op) -> ValueId {
     let mut all = x;
@@ -106,6 +141,24 @@ pub(super) fn tree(s: &Steps, x: ValueId, op: Op) -> ValueId {
 /// The strict minimum of floats: any NaN comes through the steps as some NaN.
 pub(super) fn minimum(s: &Steps, x: ValueId) -> ValueId {
     s.unsplat(s.canonical(combined(s, x, Op::Min)))
+}
+
+/// The strict minimum of floats by the machine's raw one, which gives its second operand beside a NaN and for two zeros:
+/// what two lanes that are exchanged hold, joined, has any sign of a zero and any NaN.
+pub(super) fn minimum_joined(s: &Steps, x: ValueId) -> ValueId {
+    let (ty, bits) = (s.ty(x), s.signed(s.ty(x)));
+    let mut least = x;
+    let mut distance = s.lanes(x) / 2;
+    while distance > 0 {
+        let exchanged = s.picked(&[least], |lane| lane ^ distance);
+        let below = s.op(Op::Lt, Imm::None, ty.truth(), &[least, exchanged]);
+        let raw = s.op(Op::Select, Imm::None, ty, &[below, least, exchanged]);
+        let pair = [raw, s.picked(&[raw], |lane| lane ^ distance)];
+        let [a, b] = pair.map(|half| s.op(Op::Bitcast, Imm::None, bits, &[half]));
+        least = s.op(Op::Bitcast, Imm::None, ty, &[s.two(Op::BitOr, a, b)]);
+        distance /= 2;
+    }
+    s.unsplat(s.canonical(least))
 }
 
 /// The strict maximum of floats, where integers have no maximum in one step: that of the negated, negated.
@@ -162,39 +215,45 @@ fn joined(lane: usize, width: usize, lanes: usize, part: usize) -> usize {
     }
 }
 
-/// Inclusive prefixes of wrapping steps, `identity` entering below lane 0. Where the rack has two parts, they are scanned
-/// apart, and then the second takes the last of the first: one move across parts instead of one in each step.
+/// Inclusive prefixes of wrapping steps, `identity` entering below lane 0. Where a rack has two parts, within them first.
 pub(super) fn scan(s: &Steps, x: ValueId, op: Op, identity: u64) -> ValueId {
     let (lanes, part) = (s.lanes(x), s.part(x));
     let mut sums = x;
     let mut distance = 1;
     while distance < lanes {
-        let moved = if lanes == 2 * part {
-            let others = s.shared(s.ty(x), identity);
-            s.picked(&[sums, others], |lane| match (distance < part, lane % part, lane / part) {
-                (true, at, _) if at < distance => lanes + lane,
-                (true, ..) => lane - distance,
-                (false, _, 0) => lanes + part - 1,
-                (false, ..) => part - 1,
-            })
-        } else if identity == 0 {
-            s.op(Op::ShiftRight, Imm::Int(distance as u32), s.ty(x), &[sums])
-        } else {
-            let others = s.shared(s.ty(x), identity);
-            s.picked(&[sums, others], |lane| if lane < distance { lanes + lane } else { lane - distance })
-        };
+        let others = s.shared(s.ty(x), identity);
+        // What enters are the last lanes of the other rack or its part, as if the two stood side by side.
+        let moved = s.picked(&[sums, others], |lane| match lane % part {
+            _ if lanes > 2 * part && lane < distance => 2 * lanes - distance + lane,
+            _ if lanes > 2 * part => lane - distance,
+            at if distance < part && at < distance => lanes + lane - at + part - distance + at,
+            _ if distance < part => lane - distance,
+            _ if lane < distance => lanes + lane,
+            _ => distance - 1,
+        });
         sums = s.two(op, sums, moved);
         distance *= 2;
     }
     sums
 }
 
-/// Inclusive prefixes of steps that may meet a lane twice: within parts first, then each odd block with the end of the even
-/// one before it.
+/// Inclusive prefixes of steps that may meet a lane twice: by ever greater distances in racks of many parts; else within
+/// parts first, then each odd block with the end of the even one before it.
 pub(super) fn scan_same(s: &Steps, x: ValueId, op: Op) -> ValueId {
     let (lanes, part) = (s.lanes(x), s.part(x));
     let mut sums = x;
     let mut width = 1;
+    if lanes > 2 * part {
+        // Lane 0 enters from below.
+        let first = s.picked(&[x], |_| 0);
+        while width < lanes {
+            let moved =
+                s.picked(&[sums, first], |lane| if lane < width { 2 * lanes - width + lane } else { lane - width });
+            sums = s.two(op, sums, moved);
+            width *= 2;
+        }
+        return sums;
+    }
     while width < lanes {
         let moved = if width < part {
             s.picked(&[sums], |lane| if lane % part < width { lane } else { lane - width })
@@ -205,6 +264,15 @@ pub(super) fn scan_same(s: &Steps, x: ValueId, op: Op) -> ValueId {
         width *= 2;
     }
     sums
+}
+
+/// Inclusive strict minima of floats as integers, NaNs below all.
+pub(super) fn scan_minimum_ordered(s: &Steps, x: ValueId) -> ValueId {
+    let ty = s.ty(x);
+    let number = s.op(Op::Eq, Imm::None, ty.truth(), &[x, x]);
+    let lowest = s.op(Op::Select, Imm::None, ty, &[number, x, s.shared(ty, ty.elem().lane_mask())]);
+    let least = scan_same(s, s.ordered(lowest), Op::Min);
+    s.canonical(s.unordered(least, ty))
 }
 
 /// Inclusive strict minima of floats.

@@ -53,6 +53,8 @@ pub(super) struct Builder<'a> {
     parts: Vec<bool>,
     /// Which masks hold more than their sign bits say.
     signs: Vec<bool>,
+    /// Whether masks stay racks, of which the sign bits count, though they have registers of their own.
+    racks: bool,
     /// Whether the result was computed where the caller looks for it.
     left: bool,
 }
@@ -64,6 +66,7 @@ impl<'a> Builder<'a> {
         target: &'a dyn Target,
         params: Vec<Param>,
         parts: Vec<bool>,
+        racks: bool,
     ) -> Result<Builder<'a>, Vec<Diagnostic>> {
         let unknown = |ty: Ty, span: Span| {
             Diagnostic::error(Code::NotAvailableYet, span, format!("`{ty}` is not available on {profile} yet"))
@@ -86,7 +89,7 @@ impl<'a> Builder<'a> {
         };
         let map = vec![None; source.values.len()];
         let (done, literals, signs) = (HashMap::new(), HashMap::new(), vec![false; source.values.len()]);
-        Ok(Builder { source, profile, target, idioms, out, map, done, literals, parts, signs, left: false })
+        Ok(Builder { source, profile, target, idioms, out, map, done, literals, parts, signs, racks, left: false })
     }
 
     /// Lowers one value.
@@ -107,7 +110,7 @@ impl<'a> Builder<'a> {
                 let words: Vec<u32> = (0..lanes).step_by(32 / bits).map(word).collect();
                 self.lanes(&words, &site)
             }
-            Key::Leave(Op::Param) => {
+            Key::Leave(Op::Param | Op::Not) => {
                 let Imm::Int(position) = self.source.values[shape.of].imm else {
                     return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
                 };
@@ -119,6 +122,12 @@ impl<'a> Builder<'a> {
                 let mut args = SmallVec::<[Reg; 3]>::new();
                 for &arg in &shape.args {
                     args.push(self.operand(Some(arg), value.span)?);
+                }
+                if let Some(param) = shape.word {
+                    let Imm::Int(position) = self.source.values[param].imm else {
+                        return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
+                    };
+                    args.push(Reg(position));
                 }
                 if let Some(mask) = shape.mask {
                     site.mask = Some(self.operand(Some(mask), value.span)?);
@@ -161,6 +170,7 @@ impl<'a> Builder<'a> {
         let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any };
         let key = match ty {
             Ty::Rack(_) => None,
+            Ty::Mask(_) if self.racks && self.source.values[result].op == Op::Const => None,
             Ty::Mask(_) if self.signs[index(result)] => Some(Key::EnterMask),
             Ty::Mask(_) => Some(Key::LeaveMask),
             Ty::Uniform(_) => Some(Key::LeaveUniform),
@@ -188,12 +198,16 @@ impl<'a> Builder<'a> {
         };
         let key = match value.ty {
             Ty::Rack(_) => return Ok(Reg(position)),
+            Ty::Mask(_) if self.racks => return Ok(Reg(position)),
             Ty::Mask(_) if self.parts[index(id)] => {
                 self.signs[index(id)] = true;
                 return Ok(Reg(position));
             }
             Ty::Mask(_) => Key::EnterMask,
-            Ty::Uniform(_) if self.parts[index(id)] => Key::EnterLow,
+            Ty::Uniform(elem) if self.parts[index(id)] => {
+                self.signs[index(id)] = elem == Elem::Bool;
+                Key::EnterLow
+            }
             Ty::Uniform(_) => Key::EnterUniform,
         };
         let name = Some(self.out.params[position as usize].name.clone());
@@ -212,7 +226,7 @@ impl<'a> Builder<'a> {
         site: &Site,
     ) -> Result<Reg, &'static str> {
         let mut results = SmallVec::<[Reg; 8]>::new();
-        match (self.target.rule(key, elem, self.profile), instance) {
+        match (self.rule(key, elem), instance) {
             (Rule::Unsupported(why), _) => return Err(why),
             (Rule::Free(arg), _) => {
                 return args.get(usize::from(arg)).copied().ok_or("its rule names a missing operand");
@@ -240,6 +254,13 @@ impl<'a> Builder<'a> {
             (Rule::Planned(_), None) => return Err("its rule needs an operation's immediate"),
         }
         results.last().copied().ok_or("its rule is empty")
+    }
+
+    fn rule(&self, key: Key, elem: Elem) -> Rule {
+        match self.racks {
+            true => self.target.signs_rule(key, self.profile),
+            false => self.target.rule(key, elem, self.profile),
+        }
     }
 
     fn step(&mut self, step: &Step, args: &[Reg], done: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
@@ -338,7 +359,7 @@ impl<'a> Builder<'a> {
             return self.lanes(&[word], site);
         }
         let truth = bits & 1 == 1;
-        if !self.profile.native_masks() {
+        if self.racks || !self.profile.native_masks() {
             return self.lanes(&[if truth { u32::MAX } else { 0 }], site);
         }
         let op = if truth { self.idioms.all_lanes } else { self.idioms.no_lanes };

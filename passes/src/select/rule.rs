@@ -15,6 +15,10 @@ pub enum Key {
     Not(Op),
     /// `a and not b` of truths.
     AndNot,
+    /// `not (a or b)` of truths.
+    Neither,
+    /// `not (a and b)` of truths.
+    NotBoth,
     /// `m ? a : 0`.
     KeepWhere,
     /// `m ? 0 : a`.
@@ -23,6 +27,12 @@ pub enum Key {
     Smaller,
     /// `a > b ? a : b`, exactly.
     Larger,
+    /// `a` where it is a number, else `b`.
+    NumberOr,
+    /// A float's bits as a signed integer in the same order, or back: the magnitude's bits flipped below zero.
+    Ordered,
+    /// An insertion of an integer parameter, which is the word that it arrives in.
+    InsertWord,
     /// The strict maximum of `a` and +0.
     AboveZero,
     /// A shift by a uniform count, modulo the width.
@@ -31,7 +41,7 @@ pub enum Key {
     EnterMask,
     /// Brings a uniform parameter into every lane.
     EnterUniform,
-    /// Brings a uniform parameter into lane 0; an integer's other lanes are zero.
+    /// Brings a uniform parameter into lane 0; an integer's other lanes are zero. A `bool` goes into every lane's sign bit.
     EnterLow,
     /// Brings a mask into a rack of all ones and zeros.
     LeaveMask,
@@ -137,9 +147,17 @@ pub trait Target: Sync {
     /// a mask, `bool` for truths, and else the result's.
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule;
 
-    /// Whether the rule reads an operand's sign bits alone, of a mask, or lane 0 alone, of a uniform.
-    fn reads_part(&self, key: Key, elem: Elem, profile: Profile, operand: usize) -> bool {
-        let _ = (key, elem, profile, operand);
+    /// The rule for a truth in a function that does nothing but combine the masks it is given, where masks have registers
+    /// of their own: there they stay racks, of which the sign bits count.
+    fn signs_rule(&self, key: Key, profile: Profile) -> Rule {
+        let _ = (key, profile);
+        Rule::Unsupported("masks have registers of their own")
+    }
+
+    /// Whether the rule reads an operand's sign bits alone, of a mask, or lane 0 alone, of a uniform. `imm` is the
+    /// operation's immediate.
+    fn reads_part(&self, key: Key, imm: &Imm, profile: Profile, operand: usize) -> bool {
+        let _ = (key, imm, profile, operand);
         false
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Shape {
     pub mask: Option<ValueId>,
     /// What the result holds outside the mask.
     pub kept: Kept<ValueId>,
+    /// The parameter whose general register is the last operand.
+    pub word: Option<ValueId>,
 }
 
 /// What lanes outside a mask hold.
@@ -113,17 +115,23 @@ impl<'a> Shapes<'a> {
         if let Some(param) = self.word_parameter(id) {
             return Shape { of: param, ..self.shape(id, Key::Leave(Op::Param), key_elem(self.f, param), &[], id) };
         }
+        if let Some(inner) = under(self.f, Op::Not, id) {
+            return match self.word_parameter(inner) {
+                Some(param) => Shape { of: param, ..self.shape(id, Key::Leave(Op::Not), Elem::Bool, &[], id) },
+                None => self.of(id),
+            };
+        }
         let left = self.shape(id, Key::Leave(value.op), key_elem(self.f, id), &value.args, id);
         if value.ty.is_uniform() && self.has(&left) { left } else { self.of(id) }
     }
 
-    /// The integer parameter whose word this uniform is, if the table can leave that.
+    /// The integer or `bool` parameter whose word this uniform is, if the table can leave that.
     fn word_parameter(&self, id: ValueId) -> Option<ValueId> {
         let mut param = id;
         while self.f.values[param].op == Op::Bitcast {
             param = *self.f.values[param].args.first()?;
         }
-        let is_word = |id: ValueId| self.f.values[id].ty.is_uniform() && self.f.values[id].ty.elem().is_int();
+        let is_word = |id: ValueId| self.f.values[id].ty.is_uniform() && !self.f.values[id].ty.elem().is_float();
         let can = || self.has(&self.shape(param, Key::Leave(Op::Param), key_elem(self.f, param), &[], param));
         Some(param).filter(|&param| self.f.values[param].op == Op::Param && is_word(param) && is_word(id) && can())
     }
@@ -134,7 +142,7 @@ impl<'a> Shapes<'a> {
         let operand = from.args.first().map_or(Elem::Bool, |&arg| self.f.values[arg].ty.elem());
         let raises = needs_benign(from.op, operand, from.ty.elem()).is_some();
         let mask = from.mask.filter(|_| raises && self.profile.native_masks());
-        Shape { key, elem, args: args.iter().copied().collect(), of: id, raises, mask, kept: Kept::Any }
+        Shape { key, elem, args: args.iter().copied().collect(), of: id, raises, mask, kept: Kept::Any, word: None }
     }
 
     fn has(&self, shape: &Shape) -> bool {
@@ -161,7 +169,10 @@ impl<'a> Shapes<'a> {
             Op::Fma | Op::MulAdd | Op::MulSub | Op::NegMulAdd | Op::NegMulSub => self.signs(id),
             Op::Not => self.complement(id),
             Op::And => self.and_not(id),
+            Op::Or => self.not_both(id),
             Op::Min | Op::Max if elem == Elem::F32 => self.exact_extremum(id),
+            Op::BitXor => self.ordered(id),
+            Op::Insert if self.insert_word(id).is_some() => self.insert_word(id),
             Op::Select | Op::If => return self.choice(id),
             Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
                 return self.shape(id, Key::ShiftBy(value.op), elem, &value.args, id);
@@ -318,10 +329,42 @@ impl<'a> Shapes<'a> {
             Op::Le => Op::Gt,
             Op::Gt => Op::Le,
             Op::Ge => Op::Lt,
+            Op::And | Op::Or => {
+                let given = value.args.iter().all(|&arg| f.values[arg].op == Op::Param);
+                let key = if value.op == Op::And { Key::NotBoth } else { Key::Neither };
+                let shape = || self.shape(id, key, Elem::Bool, &value.args, id);
+                return (given && self.uses[index(inner)] == 1).then(shape);
+            }
             _ => return None,
         };
         let key = if elem.is_float() { Key::Not(value.op) } else { Key::Op(opposite) };
         Some(self.shape(id, key, elem, &value.args, inner))
+    }
+
+    /// An insertion of the word of an integer parameter.
+    fn insert_word(&self, id: ValueId) -> Option<Shape> {
+        let value = &self.f.values[id];
+        let [rack, inserted] = *value.args.as_slice() else { return None };
+        let mut param = inserted;
+        while matches!(self.f.values[param].op, Op::Bitcast) {
+            param = *self.f.values[param].args.first()?;
+        }
+        let from = &self.f.values[param];
+        let is_word = from.op == Op::Param && from.ty.is_uniform() && from.ty.elem().is_int();
+        let shape = || self.shape(id, Key::InsertWord, value.ty.elem(), &[rack], id);
+        is_word.then(|| Shape { word: Some(param), ..shape() }).filter(|shape| self.has(shape))
+    }
+
+    /// The magnitude's bits flipped below zero, as floats order.
+    fn ordered(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let [bits, flips] = *f.values[id].args.as_slice() else { return None };
+        let by = |op: Op, id: ValueId, count: u32| {
+            under(f, op, id).filter(|_| f.values[id].imm == Imm::Int(count) && self.uses[index(id)] == 1)
+        };
+        let signs = by(Op::ShiftBitsRight, flips, 1)?;
+        let of = by(Op::ShiftBitsRightSigned, signs, 31)?;
+        (of == bits).then(|| self.shape(id, Key::Ordered, f.values[id].ty.elem(), &[bits], id))
     }
 
     fn and_not(&self, id: ValueId) -> Option<Shape> {
@@ -333,6 +376,15 @@ impl<'a> Shapes<'a> {
             (None, None) => return None,
         };
         Some(self.shape(id, Key::AndNot, Elem::Bool, &[keep, drop], id))
+    }
+
+    /// Two complements joined are one of both, unless they are comparisons, which have their opposites.
+    fn not_both(&self, id: ValueId) -> Option<Shape> {
+        let f = self.f;
+        let [a, b] = *f.values[id].args.as_slice() else { return None };
+        let (a, b) = (under(f, Op::Not, a)?, under(f, Op::Not, b)?);
+        let free = |truth: ValueId| f.values[truth].op.info().types == TypeRule::Compare;
+        (!free(a) && !free(b)).then(|| self.shape(id, Key::NotBoth, Elem::Bool, &[a, b], id))
     }
 
     /// A choice's mask without complements, and its arms in the order that belongs to that.
@@ -352,6 +404,10 @@ impl<'a> Shapes<'a> {
             return self.shape(id, Key::Op(Op::Select), elem, &value.args, id);
         };
         let mut shapes = Vec::with_capacity(2);
+        let compare = &f.values[mask];
+        if compare.op == Op::Eq && compare.args[..] == [then, then] && elem.is_float() {
+            shapes.push(self.shape(id, Key::NumberOr, elem, &[then, otherwise], mask));
+        }
         if let Some(key) = extremum(f, mask, then, otherwise, elem) {
             // With the arms swapped, `a < b ? b : a` is `b > a ? b : a`: always the arms, in order.
             shapes.push(self.shape(id, key, elem, &[then, otherwise], mask));

@@ -58,6 +58,36 @@ pub(super) const fn is_planned(op: Op) -> bool {
     )
 }
 
+/// The rule of an insertion of a word.
+pub(super) const fn insert_word() -> Rule {
+    Rule::Planned(inserted)
+}
+
+/// The word into its lane of the low block, or into every lane, and a blend.
+fn inserted(instance: &Instance) -> Planned {
+    let Imm::Int(lane) = *instance.imm else { return Err(NO_PLAN) };
+    let step = |op: X86, args: &[PlannedSrc], imm: Option<u8>| {
+        let args = args.iter().cloned().collect();
+        PlannedStep { op: MachOp::X86(op), args, imm }
+    };
+    let (rack, word, one) = (PlannedSrc::Arg(0), PlannedSrc::Arg(1), 1u8.checked_shl(lane).ok_or(NO_PLAN)?);
+    let mut steps = match lane {
+        1..4 => vec![step(X86::Pinsrd, &[rack.clone(), word], Some(lane as u8))],
+        _ => vec![step(X86::MovdIn, &[word], None)],
+    };
+    if lane >= 4 {
+        steps.push(step(X86::SplatLowd, &[PlannedSrc::Step(0)], None));
+    }
+    let from = PlannedSrc::Step(steps.len() as u8 - 1);
+    steps.push(step(X86::Pblendd, &[rack, from], Some(if (1..4).contains(&lane) { 15 } else { one })));
+    Ok(steps)
+}
+
+/// Whether an insertion needs no more of the uniform than lane 0. Elsewhere a uniform in every lane serves better.
+pub(super) fn inserts_lane_0(imm: &Imm, space: Space) -> bool {
+    matches!((imm, space), (Imm::Int(0), _) | (Imm::Int(2 | 3), Space::Sse))
+}
+
 fn form(instance: &Instance, integer: bool) -> Result<Form, &'static str> {
     Ok(Form { space: Space::of(instance.profile).ok_or(NO_PLAN)?, integer })
 }

@@ -34,6 +34,8 @@ pub(super) enum Control {
         memory: bool,
         /// The value for an option.
         value: fn(usize) -> u32,
+        /// The immediate that makes the instruction this move.
+        imm: Option<u8>,
     },
 }
 
@@ -149,6 +151,28 @@ static MOVES: &[Move] = &[
         pick: |_, l, o| Pick::From(o, l),
         control: Control::Immediate(1, same),
     },
+    // By a literal of lane masks that may stay in memory: `z ? y : x`.
+    Move {
+        ops: [Pternlogd, Pternlogd],
+        spaces: EVEX,
+        operands: 2,
+        fields: |n| n,
+        field: |l| l,
+        options: |_| 2,
+        pick: |_, l, o| Pick::From(o, l),
+        control: Control::Literal { at: 2, memory: true, value: |o| 0u32.wrapping_sub(o as u32), imm: Some(0xd8) },
+    },
+    by(
+        [Palignr, Palignr],
+        WIDE,
+        2,
+        |_| 3,
+        |o| 4 * (o + 1),
+        |_, l, o| match (l & 3) + o + 1 {
+            at @ 0..4 => Pick::From(1, l & !3 | at),
+            at => Pick::From(0, l & !3 | (at - 4)),
+        },
+    ),
     Move {
         ops: [Shufps, Shufps],
         spaces: ALL,
@@ -191,17 +215,6 @@ static MOVES: &[Move] = &[
             _ => Pick::Zero,
         },
     ),
-    by(
-        [Palignr, Palignr],
-        WIDE,
-        2,
-        |_| 3,
-        |o| 4 * (o + 1),
-        |_, l, o| match (l & 3) + o + 1 {
-            at @ 0..4 => Pick::From(1, l & !3 | at),
-            at => Pick::From(0, l & !3 | (at - 4)),
-        },
-    ),
     // In its own block each lane from anywhere, by a literal that may stay in memory.
     Move {
         ops: [PermilpsBy, PermilpsBy],
@@ -211,7 +224,7 @@ static MOVES: &[Move] = &[
         field: |l| l,
         options: four,
         pick: |_, l, o| Pick::From(0, l & !3 | o),
-        control: Control::Literal { at: 1, memory: true, value: index },
+        control: Control::Literal { at: 1, memory: true, value: index, imm: None },
     },
     // Across blocks.
     fixed([SplatLow, SplatLowd], WIDE, 1, |_, _, _| Pick::From(0, 0)),
@@ -265,7 +278,7 @@ static MOVES: &[Move] = &[
         field: |l| l,
         options: |n| n,
         pick: |_, _, o| Pick::From(0, o),
-        control: Control::Literal { at: 0, memory: false, value: index },
+        control: Control::Literal { at: 0, memory: false, value: index, imm: None },
     },
     Move {
         ops: [Permt2ps, Permt2d],
@@ -275,6 +288,6 @@ static MOVES: &[Move] = &[
         field: |l| l,
         options: |n| 2 * n,
         pick: |n, _, o| Pick::From(o / n, o % n),
-        control: Control::Literal { at: 1, memory: false, value: index },
+        control: Control::Literal { at: 1, memory: false, value: index, imm: None },
     },
 ];

@@ -1,5 +1,7 @@
 //! Pictures: what each lane of a result holds, in terms of the operands' lanes.
 
+use super::inserts_lane_0;
+use rake_ir::machine::Space;
 use rake_ir::ops::{Imm, Op};
 use rake_passes::select::rule::Instance;
 
@@ -85,8 +87,9 @@ pub(super) fn task(instance: &Instance) -> Option<Task> {
         (Op::RotateRight, _) if count <= n => Picture::of(n, |l| ((l + n - count) % n) as u8),
         (Op::Extract, _) if count < n => Picture::of(n, |_| count as u8),
         (Op::Insert, _) if operands == 2 && count < n => {
-            // A uniform is the same in every lane.
-            given[1] = Picture::of(n, |_| n as u8);
+            // A uniform is the same in every lane, or has lane 0 alone.
+            let alone = Space::of(instance.profile).is_some_and(|space| inserts_lane_0(instance.imm, space));
+            given[1] = Picture::of(n, |l| if l == 0 || !alone { n as u8 } else { ANY });
             Picture::of(n, |l| if l == count { n } else { l } as u8)
         }
         _ => return None,

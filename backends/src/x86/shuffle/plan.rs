@@ -116,7 +116,8 @@ fn lower(form: Form, n: usize, rack: &Rack, steps: &mut Vec<PlannedStep>) -> Pla
             let all = (0..fields).fold(0, |all, f| all | code(made.options[f].into()) << (f as u32 * width));
             imm = Some(all as u8);
         }
-        Control::Literal { at, value, .. } => {
+        Control::Literal { at, value, imm: fixed, .. } => {
+            imm = fixed;
             let lanes = (0..n).map(|l| value(made.options[l].into())).collect();
             args.insert(at, PlannedSrc::Lanes(lanes));
         }
