@@ -31,12 +31,22 @@ pub fn run(mut program: Program) -> Program {
     program
 }
 
-/// Simplifies one function.
+/// Simplifies one function. What a value is known to hold outside its mask follows from its operands' shapes, and a later
+/// rewrite of one of them may hide that: then only dead code goes.
 pub fn function(function: &mut Function) {
+    let before = function.values.values().any(|value| value.inactive.is_some()).then(|| function.clone());
     let to = forward(function);
     function.result = to[index(function.result)];
     let live = liveness(function);
     rebuild(function, &to, &live);
+    let follows =
+        |f: &Function| f.order().all(|id| f.values[id].inactive.is_none_or(|is| fact(&f.values, id) == Some(is)));
+    if let Some(before) = before.filter(|_| !follows(function)) {
+        *function = before;
+        let to: Vec<ValueId> = function.values.iter().map(|(id, _)| id).collect();
+        let live = liveness(function);
+        rebuild(function, &to, &live);
+    }
 }
 
 fn index(id: ValueId) -> usize {

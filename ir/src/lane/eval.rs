@@ -6,7 +6,6 @@
 //! it stands for the instruction ([`Region::PICKS`]). `and`, `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
 //! computed under outer masks, and only who reads the combination tells whether it was needed.
 
-use super::facts::holds_for_a_part;
 use super::{Function, Program, Region, Value, ValueId, number};
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
@@ -15,6 +14,9 @@ use crate::types::Elem;
 use crate::value::{Lanes, lanes_of};
 use smallvec::SmallVec;
 use std::fmt;
+
+/// Masks that are looked at to know a combination of masks.
+const MOST_TRUTHS: u32 = 48;
 
 /// Choices that are followed to know what a lane holds that nobody reads.
 const MOST_CHOICES: usize = 16;
@@ -196,13 +198,31 @@ impl<R: Region> Evaluation<'_, R> {
             let active = value.mask.is_some_and(|mask| self.peek(mask, lane).is_none_or(|bits| bits & 1 == 1));
             value.inactive.filter(|_| !active)
         };
-        // A conjunction is false where one of its parts is, whatever the others hold.
-        let values = &self.function.values;
-        let excluded = || {
-            let fails = value.ty.is_truth() && holds_for_a_part(values, arg, |part| self.peek(part, lane) == Some(0));
-            fails.then_some(0)
+        self.peek(arg, lane).or_else(inactive).or_else(|| {
+            let mut left = MOST_TRUTHS;
+            self.combined(arg, lane, &mut left).filter(|_| value.ty.is_truth())
+        })
+    }
+
+    /// The truth that a combination of masks is in a lane, computed there or not: masks are combined on whole racks.
+    fn combined(&self, arg: ValueId, lane: usize, left: &mut u32) -> Option<u64> {
+        *left = left.checked_sub(1)?;
+        if let Some(bits) = self.peek(arg, lane) {
+            return Some(bits & 1);
+        }
+        let value = &self.function.values[arg];
+        let settles = match value.op {
+            Op::And => 0,
+            Op::Or => 1,
+            Op::Not => return self.combined(*value.args.first()?, lane, left).map(|bits| bits ^ 1),
+            _ => return None,
         };
-        self.peek(arg, lane).or_else(inactive).or_else(excluded)
+        let parts: SmallVec<[Option<u64>; 2]> =
+            value.args.iter().map(|&part| self.combined(part, lane, left)).collect();
+        match parts.contains(&Some(settles)) {
+            true => Some(settles),
+            false => parts.iter().all(Option::is_some).then_some(settles ^ 1),
+        }
     }
 
     /// Whether the operand's lanes are as wide as the result's.

@@ -15,30 +15,12 @@ use smallvec::SmallVec;
 /// Choices that are looked through for one operand.
 const MOST_CHOICES: usize = 16;
 
-/// Parts of a conjunction that are looked at.
-const MOST_PARTS: usize = 16;
-
 /// Pairs of masks that are compared for one question.
 const MOST_PAIRS: u32 = 48;
 
 /// Whether `truth` holds only in lanes where `part` holds.
 pub fn implies(values: &Arena<Value>, truth: ValueId, part: ValueId) -> bool {
     Masks { values, left: MOST_PAIRS }.implies(truth, part)
-}
-
-/// Whether something is so for `truth` or a part of it, as a conjunction.
-pub(super) fn holds_for_a_part(values: &Arena<Value>, truth: ValueId, wanted: impl Fn(ValueId) -> bool) -> bool {
-    let mut stack: SmallVec<[ValueId; MOST_PARTS]> = SmallVec::from_slice(&[truth]);
-    for _ in 0..MOST_PARTS {
-        let Some(at) = stack.pop() else { return false };
-        if wanted(at) {
-            return true;
-        }
-        if values[at].op == Op::And {
-            stack.extend(values[at].args.iter().rev().copied());
-        }
-    }
-    false
 }
 
 /// Whether `truth` holds in no lane where `part` holds.

@@ -213,15 +213,27 @@ fn uniforms_of_a_branch_over_lanes_are_computed_under_its_mask() {
 #[test]
 fn a_shift_count_stays_a_uniform() {
     let (u, uu) = (Ty::Rack(Elem::U32), Ty::Uniform(Elem::U32));
+    let mut s = Source::new(&[("x", u), ("a", uu), ("m", M)]);
+    let (x, a, m, other) = (s.read(0), s.read(1), s.read(2), s.read(0));
+    let twice = s.read(1);
+    let count = s.op(Op::Add, &[a, twice], uu);
+    let shifted = s.op(Op::ShiftBitsLeft, &[x, count], u);
+    let result = s.iff(m, shifted, other);
+    let (program, lines) = s.lower(result).unwrap();
+    assert!(lines.iter().any(|line| line.ends_with(": <u32> = add %1, %1")), "{lines:#?}");
+    let args = [Lanes::new([1, 2, 3, 4]), Lanes::new([1]), Lanes::truths(&[true, false, true, false])];
+    assert_eq!(tined::eval(&program, "f", &args), Ok(Lanes::new([4, 2, 12, 4])));
+}
+
+#[test]
+fn a_shift_count_that_may_raise_is_refused_under_a_mask() {
+    let (u, uu) = (Ty::Rack(Elem::U32), Ty::Uniform(Elem::U32));
     let mut s = Source::new(&[("x", u), ("a", UF), ("m", M)]);
     let (x, a, m, other) = (s.read(0), s.read(1), s.read(2), s.read(0));
     let count = s.op(Op::ToU32, &[a], uu);
     let shifted = s.op(Op::ShiftBitsLeft, &[x, count], u);
     let result = s.iff(m, shifted, other);
-    let (program, lines) = s.lower(result).unwrap();
-    assert!(lines.contains(&"%5 : <u32> = to_u32 %1".to_owned()), "{lines:#?}");
-    let args = [Lanes::new([1, 2, 3, 4]), Lanes::f32s(&[2.0]), Lanes::truths(&[true, false, true, false])];
-    assert_eq!(tined::eval(&program, "f", &args), Ok(Lanes::new([4, 2, 12, 4])));
+    assert_eq!(s.lower(result).unwrap_err()[0].code, Code::UnderMask);
 }
 
 #[test]
