@@ -27,11 +27,14 @@ use std::time::Instant;
 struct Row {
     op: Op,
     elem: Elem,
-    sequence: Option<(Steps, fn(f64) -> f64)>,
+    sequence: Option<(Steps, Mathematics)>,
 }
 
 /// Carries a sequence out on many inputs.
 type Steps = fn(&[u32], &mut [u32]);
+
+/// The function that a sequence stands for.
+type Mathematics = fn(f64) -> f64;
 
 const fn row(op: Op, elem: Elem) -> Row {
     Row { op, elem, sequence: None }
@@ -211,7 +214,7 @@ fn chunk(
         steps(input, &mut all);
         all
     });
-    let by_evaluator = start / CHUNK % BLOCKS == 0;
+    let by_evaluator = (start / CHUNK).is_multiple_of(BLOCKS);
     for (at, (&x, &machine)) in input.iter().zip(&*output).enumerate() {
         let expected = by_steps.as_ref().map_or_else(|| evaluate(x), |all| all[at]);
         let evaluated = if by_evaluator && by_steps.is_some() { evaluate(x) } else { expected };

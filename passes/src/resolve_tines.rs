@@ -252,10 +252,10 @@ impl Lowering<'_> {
             return;
         }
         let tine = format_smolstr!("#{}", local.name);
-        if !self.out.tines.contains_key(&value) {
+        self.out.tines.entry(value).or_insert_with(|| {
             *name = Some(name.take().map_or_else(|| tine.clone(), |name| format_smolstr!("{name}, {tine}")));
-            self.out.tines.insert(value, tine);
-        }
+            tine
+        });
     }
 
     fn then(&mut self, id: ExprId) {

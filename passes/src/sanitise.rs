@@ -73,12 +73,15 @@ pub fn function(function: &mut Function, profile: Profile) {
     }
 }
 
+/// The numbers chosen outside a mask so far, and the choices.
+type Choices = SmallVec<[(u64, ValueId); 1]>;
+
 struct Sanitise<'a> {
     substitutes: bool,
     function: &'a mut Function,
     constants: HashMap<(Ty, u64), ValueId>,
     /// The choices made of an operand by a mask, with their numbers.
-    choices: HashMap<(ValueId, ValueId), SmallVec<[(u64, ValueId); 1]>>,
+    choices: HashMap<(ValueId, ValueId), Choices>,
     /// The values of the statement or region so far.
     done: Vec<ValueId>,
 }

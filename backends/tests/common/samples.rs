@@ -109,7 +109,7 @@ fn sample(
     let row = op.info();
     let tied = MachOp::X86(op).tied(profile);
     let dst = row.dst.map(|view| match view {
-        View::Word if tied.is_none() && round % 3 == 0 => PhysReg::g(SYSTEM_V.word_result),
+        View::Word if tied.is_none() && round.is_multiple_of(3) => PhysReg::g(SYSTEM_V.word_result),
         view => register(random, profile, view),
     });
     let args: Vec<_> = row

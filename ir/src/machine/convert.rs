@@ -92,9 +92,9 @@ fn words(ctx: Ctx, a: &Bits) -> Vec<i16> {
 pub fn multiply_pairs(ctx: Ctx, a: &Bits, b: &Bits) -> Bits {
     let (a, b) = (words(ctx, a), words(ctx, b));
     let mut out = ZERO;
-    for lane in 0..ctx.lanes {
+    for (lane, out) in out.iter_mut().enumerate().take(ctx.lanes) {
         let product = |at: usize| i32::from(a[at]) * i32::from(b[at]);
-        out[lane] = product(2 * lane).wrapping_add(product(2 * lane + 1)) as u32;
+        *out = product(2 * lane).wrapping_add(product(2 * lane + 1)) as u32;
     }
     out
 }

@@ -37,7 +37,7 @@ pub fn shufps(c: Ctx, a: &Bits, b: &Bits) -> Bits {
 
 /// `shufpd`: in each block a pair from the first operand, then one from the second.
 pub fn shufpd(c: Ctx, a: &Bits, b: &Bits) -> Bits {
-    each(c, |l| if l & 2 == 0 { a } else { b }[l & !3 | field(c, l / 2, 1) * 2 | l & 1])
+    each(c, |l| if l & 2 == 0 { a } else { b }[l & !3 | (field(c, l / 2, 1) * 2) | l & 1])
 }
 
 /// `unpckl*` and `unpckh*` of units of `unit` lanes: the low or high halves of each block, interleaved.
@@ -87,7 +87,7 @@ pub fn perm2x128(c: Ctx, a: &Bits, b: &Bits) -> Bits {
 
 /// `permpd`, `permq`: each 256 bits' four pairs of lanes permuted alike.
 pub fn pairs(c: Ctx, a: &Bits) -> Bits {
-    each(c, |l| a[l & !7 | field(c, l / 2 & 3, 2) * 2 | l & 1])
+    each(c, |l| a[l & !7 | (field(c, (l / 2) & 3, 2) * 2) | l & 1])
 }
 
 /// `permps`, `permd`: lane `l` is the lane of `a` that `by` names, modulo the lanes there are.

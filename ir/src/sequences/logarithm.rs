@@ -18,7 +18,7 @@ const LOG: [f32; 9] = [
     3.333_333_117_4e-1,
 ];
 /// ln 2 in two parts, as logf.c has them: the first has 9 significant bits, so that its product with n is exact.
-const LN2_HIGH: f32 = 0.693_359_375;
+const LN2_HIGH: f32 = 355.0 / 512.0;
 #[allow(clippy::excessive_precision)]
 const LN2_LOW: f32 = -2.121_944_40e-4;
 /// log2(e) - 1, `LOG2EA` of log2f.c.

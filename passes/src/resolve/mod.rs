@@ -324,13 +324,7 @@ impl<'a> Resolver<'a> {
             }
             StmtKind::Return(value) => value.iter().for_each(|&e| self.expr(e)),
             StmtKind::Expr(value) => match self.meant_binding(*value) {
-                Some((name, span)) => {
-                    let message = format!("nothing here is named `{name}`, and `=` compares");
-                    let help =
-                        format!("to bind the name write `let {name} = ...`, or `{name} := ...` to assign it later");
-                    self.error(Code::UndefinedName, span, message).help = Some(help);
-                    self.scope.bind(name, span);
-                }
+                Some((name, span)) => self.bind_as_meant(name, span),
                 None => self.expr(*value),
             },
             StmtKind::With { .. }
@@ -339,6 +333,13 @@ impl<'a> Resolver<'a> {
             | StmtKind::Continue
             | StmtKind::Error => {}
         }
+    }
+
+    fn bind_as_meant(&mut self, name: SmolStr, span: Span) {
+        let message = format!("nothing here is named `{name}`, and `=` compares");
+        let help = format!("to bind the name write `let {name} = ...`, or `{name} := ...` to assign it later");
+        self.error(Code::UndefinedName, span, message).help = Some(help);
+        self.scope.bind(name, span);
     }
 
     /// The undefined name on the left of a statement `y = x`: a binding as other languages write it.

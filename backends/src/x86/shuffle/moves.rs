@@ -122,7 +122,8 @@ const fn in_block(ops: [X86; 2], spaces: [bool; 3]) -> Move {
 macro_rules! unpack {
     ($float:ident $integer:ident, $spaces:ident, $unit:literal, $from:literal) => {
         fixed([X86::$float, X86::$integer], $spaces, 2, |_, l, _| {
-            Pick::From(l / $unit & 1, l & !3 | ((l & 3) / (2 * $unit) * $unit + l % $unit + $from))
+            let unit: usize = $unit;
+            Pick::From(l / unit & 1, l & !3 | ((l & 3) / (2 * unit) * unit + l % unit + $from))
         })
     };
 }
@@ -190,7 +191,7 @@ static MOVES: &[Move] = &[
         fields: |n| n / 2,
         field: |l| l / 2,
         options: |_| 2,
-        pick: |_, l, o| Pick::From(l >> 1 & 1, l & !3 | 2 * o | l & 1),
+        pick: |_, l, o| Pick::From(l >> 1 & 1, l & !3 | (2 * o) | l & 1),
         control: Control::Immediate(1, same),
     },
     by(
@@ -233,9 +234,9 @@ static MOVES: &[Move] = &[
         spaces: WIDE,
         operands: 1,
         fields: four,
-        field: |l| l / 2 & 3,
+        field: |l| (l / 2) & 3,
         options: four,
-        pick: |_, l, o| Pick::From(0, l & !7 | 2 * o | l & 1),
+        pick: |_, l, o| Pick::From(0, l & !7 | (2 * o) | l & 1),
         control: Control::Immediate(2, same),
     },
     Move {

@@ -319,10 +319,10 @@ impl Search {
         }
         let n = self.n;
         let mut options = [0u8; 16];
-        for l in 0..n {
+        for (option, &wanted) in options.iter_mut().zip(&want.lanes[..n]) {
             let find =
                 |symbol: Symbol| self.hands.iter().find_map(|h| h.holds.lanes[..n].iter().position(|&s| s == symbol));
-            options[l] = find(want.lanes[l]).unwrap_or(0) as u8;
+            *option = find(wanted).unwrap_or(0) as u8;
         }
         let cost = self.form.cost(permute, &[Cost::default()]);
         let shared = Cost { instructions: 1, ..cost };

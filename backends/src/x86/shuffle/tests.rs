@@ -218,9 +218,9 @@ fn structured(n: usize) -> Vec<Vec<usize>> {
         add(&|l| l ^ bit);
         add(&|l| if l & bit == 0 { l } else { n + l - bit });
         add(&|l| if l & bit == 0 { l + bit } else { n + l });
-        add(&|l| (l / bit & 1) * n + l / (2 * bit) * bit + l % bit);
-        add(&|l| (l / bit & 1) * n + n / 2 + l / (2 * bit) * bit + l % bit);
-        add(&|l| (l / bit & 1) * n + l);
+        add(&|l| ((l / bit) & 1) * n + l / (2 * bit) * bit + l % bit);
+        add(&|l| ((l / bit) & 1) * n + n / 2 + l / (2 * bit) * bit + l % bit);
+        add(&|l| ((l / bit) & 1) * n + l);
         add(&|l| l % bit);
         add(&|l| l / bit * bit);
     }

@@ -188,9 +188,7 @@ pub(super) fn graph(random: &mut Random, profile: Profile, size: usize, result: 
     let params = [("f", "f32s"), ("f", "f32s"), ("i", "i32s"), ("u", "u32s"), ("t", "mask")];
     let uniforms = [("f", "f32"), ("i", "i32"), ("u", "u32"), ("t", "bool")];
     let mut text = String::from("scratch g(");
-    for (n, (_, ty)) in params.iter().enumerate() {
-        let _ = write!(text, "p{n}: {ty}, ");
-    }
+    (0..).zip(params).for_each(|(n, (_, ty)): (u32, _)| text += &format!("p{n}: {ty}, "));
     text += "q0: <f32>, q1: <i32>, q2: <u32>, q3: <bool>) -> ";
     let _ = writeln!(text, "{} {{", ty(result));
     let mut values: Vec<(u32, &str)> = Vec::new();

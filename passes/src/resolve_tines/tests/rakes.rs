@@ -1,3 +1,5 @@
+//! Rakes: hand-written lowerings, and random ones decided by trying all assignments.
+
 use crate::frontend_testing::{SSE2, lowered, parsed};
 use crate::{desugar, inline, typecheck, unroll};
 use rake_ir::diag::{Code, Diagnostic};
