@@ -34,8 +34,8 @@ fn error(found: f32, exact: f64) -> f64 {
 fn special_values_are_the_mathematical_ones() {
     let nan = f32::NAN;
     let least = f32::from_bits(1);
-    type Points = &'static [(f32, f32)];
-    let cases: [(&str, Sequence, Points); 4] = [
+    type Points<'a> = &'a [(f32, f32)];
+    let cases: [(&str, Sequence, Points<'_>); 4] = [
         ("exp", exp, &[(0.0, 1.0), (-0.0, 1.0), (INF, INF), (-INF, 0.0), (89.0, INF), (f32::MAX, INF), (-104.0, 0.0)]),
         ("log", log, &[(1.0, 0.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-INF, nan), (-1.0, nan), (-least, nan)]),
         ("log2", log2, &[(1.0, 0.0), (8.0, 3.0), (0.5, -1.0), (0.0, -INF), (-0.0, -INF), (INF, INF), (-2.0, nan)]),
