@@ -2,8 +2,9 @@
 //!
 //! The checker refuses by this table, and `--print-capabilities` prints it.
 
-use crate::ops::{OPS, Op, Syntax};
+use crate::ops::{OPS, Op, Syntax, TypeRule};
 use crate::profile::Profile;
+use crate::reference::Reference;
 use crate::types::Elem;
 use std::fmt::Write;
 
@@ -92,93 +93,19 @@ pub fn operation(op: Op, elem: Elem, profile: Profile) -> Status {
     if profile.info().available && compiled(op, elem) { Status::Available } else { Status::NotYet }
 }
 
-/// The operations that the back ends lower: on 32-bit elements, and on racks of `i16s` and `u8s` what is named for them.
+/// What the back ends lower: every operation that is defined, on 32-bit elements and masks; on racks of other integers up to
+/// 16 bits those that only name, move or resize them.
 fn compiled(op: Op, elem: Elem) -> bool {
-    use Op::*;
-    match elem {
-        Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool => {}
-        Elem::I16 => return matches!(op, Param | Const | Splat | Bitcast | Dot),
-        Elem::U8 => return matches!(op, Param | Const | Splat | Bitcast | WidenLow | WidenHigh),
-        Elem::I8 | Elem::U16 => return matches!(op, Param | Const | Splat | Bitcast),
-        Elem::I64 | Elem::U64 | Elem::F64 => return false,
-    }
-    matches!(
-        op,
-        Param
-            | Const
-            | Splat
-            | Unsplat
-            | LaneIndex
-            | Add
-            | Sub
-            | Mul
-            | Div
-            | Neg
-            | Sqrt
-            | Fma
-            | MulAdd
-            | MulSub
-            | NegMulAdd
-            | NegMulSub
-            | Abs
-            | Exp
-            | Log
-            | Log2
-            | Tanh
-            | Min
-            | Max
-            | Eq
-            | Ne
-            | Lt
-            | Le
-            | Gt
-            | Ge
-            | And
-            | Or
-            | Not
-            | Select
-            | If
-            | BitAnd
-            | BitOr
-            | BitXor
-            | BitAndNot
-            | ShiftBitsLeft
-            | ShiftBitsRight
-            | ShiftBitsRightSigned
-            | Floor
-            | Ceil
-            | Trunc
-            | Nearest
-            | ToF32
-            | ToI32
-            | ToU32
-            | Narrow
-            | Compress
-            | Expand
-            | Bitmask
-            | All
-            | Any
-            | Bitcast
-            | Shuffle
-            | Sum
-            | Product
-            | Minimum
-            | Maximum
-            | ScanSum
-            | ScanProduct
-            | ScanMinimum
-            | ScanMaximum
-            | ZipLow
-            | ZipHigh
-            | UnzipEven
-            | UnzipOdd
-            | ShiftLeft
-            | ShiftRight
-            | RotateLeft
-            | RotateRight
-            | Extract
-            | Insert
-    )
+    let defined = !matches!(op.info().reference, Reference::None);
+    defined
+        && match (op.info().types, elem) {
+            (TypeRule::Resize(from, _), elem) => from == elem,
+            (_, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool) => true,
+            (_, elem) if elem.is_int() && elem.bits() <= 16 => {
+                matches!(op, Op::Param | Op::Const | Op::Splat | Op::Bitcast)
+            }
+            _ => false,
+        }
 }
 
 /// Whether a shift by a uniform `u32` is compiled; by a literal it is when the operation is.

@@ -159,23 +159,11 @@ fn measure() -> Measured {
 
 const PAGE: &str = "docs/code-size.md";
 
-/// The functions known to be longer than their peers, one a line: the list may only shrink.
-const LONGER: &str = "tests/sizes/longer.txt";
-
-fn read(path: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap_or_default()
-}
-
-fn write(path: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    std::fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-}
-
 fn page(rows: &[Row]) -> String {
     let mut page = format!(
         "# Code size\n\nInstructions of each operation of the vocabulary, alone in a function: ours, then those of \
          hand-written intrinsics.\n\nBoth are counted in the bytes of finished objects by one decoder; `ret`, `vzeroupper`, \
-         `endbr64` and `nop` do not count, everything\nelse does. In bold is what is still longer. The intrinsics are in `tests/sizes`; each function counts \
+         `endbr64` and `nop` do not count, everything\nelse does. The intrinsics are in `tests/sizes`; each function counts \
          as the shortest of {} builds by {},\nand is run against the evaluator like our code. `cargo test --test sizes` \
          checks this page and that no row is longer;\n`cargo xtask docs` writes it.\n\n\
          | operation | element | x86-sse2 | x86-avx2 | x86-avx512 |\n| --- | --- | ---: | ---: | ---: |\n",
@@ -185,7 +173,6 @@ fn page(rows: &[Row]) -> String {
     let mut totals = [(0, 0); 3];
     let cell = |sizes: Option<&(usize, usize)>| match sizes {
         None => "–".to_owned(),
-        Some((ours, peer)) if ours > peer => format!("**{ours}** / {peer}"),
         Some((ours, peer)) => format!("{ours} / {peer}"),
     };
     for row in rows {
@@ -211,24 +198,16 @@ fn without_peers(page: &str) -> Vec<String> {
 fn no_operation_is_longer_than_its_peer_and_the_page_says_so() {
     let Measured { rows, longer, wrong } = measure();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let known: BTreeSet<String> = read(LONGER).lines().map(str::to_owned).collect();
-    let new = longer.iter().filter(|(name, _)| !known.contains(*name));
-    let new = new.map(|(name, (ours, peer))| format!("{name}: {ours} instructions, the peer has {peer}\n"));
-    let new = new.collect::<String>();
-    assert!(new.is_empty(), "longer than their peers:\n{new}");
-    let mended: Vec<&String> = known.iter().filter(|name| !longer.contains_key(*name)).collect();
-    let writes = std::env::var_os("RAKEC_WRITE_DOCS").is_some();
-    if writes && !mended.is_empty() {
-        let left = known.iter().filter(|name| longer.contains_key(*name)).map(|name| format!("{name}\n"));
-        write(LONGER, &left.collect::<String>());
-    }
-    assert!(writes || mended.is_empty(), "no longer too long, take them off `{LONGER}`: {mended:?}");
+    let longer =
+        longer.iter().map(|(name, (ours, peer))| format!("{name}: {ours} instructions, the peer has {peer}\n"));
+    let longer = longer.collect::<String>();
+    assert!(longer.is_empty(), "longer than their peers:\n{longer}");
     assert!(rows.len() > 350, "only {} rows", rows.len());
-    let expected = page(&rows);
-    if writes {
-        write(PAGE, &expected);
+    let (path, expected) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), page(&rows));
+    if std::env::var_os("RAKEC_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &expected).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
     }
-    let found = read(PAGE);
+    let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
     let same = if found.contains(&peers::compiler()) {
         found == expected
     } else {

@@ -164,9 +164,9 @@ fn float_op(op: Op, space: Space) -> Rule {
         (Op::NegMulSub, _) => seq![Fnmsub213ps(A, B, C)],
         // The raw minimum gives its second operand beside a NaN and for two zeros; both orders joined keep -0 and NaNs.
         (Op::Min, _) => seq![Minps(A, B), Minps(B, A), Orps(S0, S1)],
-        // Joining by `and` keeps +0 over -0, and then every NaN is put in by a comparison.
         // Where the orders differ, the difference clears a zero's sign; joined with it a NaN stays.
         (Op::Max, Sse) => seq![Maxps(A, B), Maxps(B, A), Xorps(S0, S1), Orps(S0, S2), Subps(S3, S2)],
+        // Joining by `and` keeps +0 over -0, and then every NaN is put in by a comparison.
         (Op::Max, Vex) => seq![Maxps(A, B), Maxps(B, A), Andps(S0, S1), Cmpps(A, B) #3, Orps(S2, S3)],
         // `vrangeps` orders the zeros itself, but prefers a number to a NaN.
         (Op::Max, Evex) => seq![Rangeps(A, B) #5, CmppsK(A, B) #3, Blendmps(S1, S0, NAN)],
@@ -182,44 +182,53 @@ fn float_op(op: Op, space: Space) -> Rule {
     }
 }
 
-/// Strict extrema of the lanes of a rack on AVX-512.
+/// Strict extrema of the lanes of a rack on AVX-512: `vrangeps` over numbers in a tree; a NaN in any lane makes all lanes
+/// one.
 fn float_fold(op: Op) -> Rule {
+    macro_rules! tree {
+        ($which:literal) => {
+            seq![
+                Shuff32x4(A, A) #0x4e,
+                Rangeps(A, S0) #$which,
+                Shuff32x4(S1, S1) #0xb1,
+                Rangeps(S1, S2) #$which,
+                Permilps(S3) #0x4e,
+                Rangeps(S3, S4) #$which,
+                Permilps(S5) #0xb1,
+                Rangeps(S5, S6) #$which,
+                CmppsK(A, A) #3,
+                SplatMask(S8),
+                PtestmdK(S9, S9),
+                Blendmps(S10, S7, NAN),
+            ]
+        };
+    }
     match op {
-        // `vrangeps` over numbers in a tree; a NaN in any lane makes all lanes one.
-        Op::Minimum => seq![
-            Shuff32x4(A, A) #0x4e,
-            Rangeps(A, S0) #4,
-            Shuff32x4(S1, S1) #0xb1,
-            Rangeps(S1, S2) #4,
-            Permilps(S3) #0x4e,
-            Rangeps(S3, S4) #4,
-            Permilps(S5) #0xb1,
-            Rangeps(S5, S6) #4,
-            CmppsK(A, A) #3,
-            SplatMask(S8),
-            PtestmdK(S9, S9),
-            Blendmps(S10, S7, NAN),
-        ],
-        Op::Maximum => seq![
-            Shuff32x4(A, A) #0x4e,
-            Rangeps(A, S0) #5,
-            Shuff32x4(S1, S1) #0xb1,
-            Rangeps(S1, S2) #5,
-            Permilps(S3) #0x4e,
-            Rangeps(S3, S4) #5,
-            Permilps(S5) #0xb1,
-            Rangeps(S5, S6) #5,
-            CmppsK(A, A) #3,
-            SplatMask(S8),
-            PtestmdK(S9, S9),
-            Blendmps(S10, S7, NAN),
-        ],
+        Op::Minimum => tree!(4),
+        Op::Maximum => tree!(5),
         _ => NO_SUCH,
     }
 }
 
 /// To integral values.
 fn rounded(op: Op, space: Space) -> Rule {
+    macro_rules! stepped {
+        ($less:ident, $greater:ident, $step:ident) => {
+            seq![
+                Pand(A, MAGNITUDE),
+                Pcmpgtd(TWO_23, S0),
+                Pand(S1, A),
+                Psrld(S1) #1,
+                Pandn(S3, A),
+                Cvttps2dq(S2),
+                Cvtdq2ps(S5),
+                Cmpps($less, $greater) #1,
+                $step(S5, S7),
+                Cvtdq2ps(S8),
+                Orps(S9, S4),
+            ]
+        };
+    }
     match (op, space) {
         // The inexact flag is raised where the value changes, as by the sequences of other profiles.
         (Op::Nearest, Vex | Evex) => seq![Roundps(A) #0],
@@ -238,34 +247,9 @@ fn rounded(op: Op, space: Space) -> Rule {
             Pandn(S2, A),
             Orps(S5, S6),
         ],
-        // The same, less 1 where the conversion went up.
-        (Op::Floor, Sse) => seq![
-            Pand(A, MAGNITUDE),
-            Pcmpgtd(TWO_23, S0),
-            Pand(S1, A),
-            Psrld(S1) #1,
-            Pandn(S3, A),
-            Cvttps2dq(S2),
-            Cvtdq2ps(S5),
-            Cmpps(S2, S6) #1,
-            Paddd(S5, S7),
-            Cvtdq2ps(S8),
-            Orps(S9, S4),
-        ],
-        // The same, plus 1 where it went down.
-        (Op::Ceil, Sse) => seq![
-            Pand(A, MAGNITUDE),
-            Pcmpgtd(TWO_23, S0),
-            Pand(S1, A),
-            Psrld(S1) #1,
-            Pandn(S3, A),
-            Cvttps2dq(S2),
-            Cvtdq2ps(S5),
-            Cmpps(S6, S2) #1,
-            Psubd(S5, S7),
-            Cvtdq2ps(S8),
-            Orps(S9, S4),
-        ],
+        // The same, less 1 where the conversion went up, and plus 1 where it went down: a comparison gives -1.
+        (Op::Floor, Sse) => stepped!(S2, S6, Paddd),
+        (Op::Ceil, Sse) => stepped!(S6, S2, Psubd),
         _ => NO_SUCH,
     }
 }
