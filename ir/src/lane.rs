@@ -3,8 +3,9 @@
 //! The two IRs differ only in what a fused region holds, so the core takes the region as a parameter. Control flow that
 //! runs bring later (counted loops, uniform branches) becomes further [`Stmt`]s; no general CFG is needed anywhere.
 //!
-//! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's lane
-//! width that stands before it; a fact of inactive lanes follows from those of the operands ([`fact`]); every operation's types follow [`Op::infer`](crate::ops::Op::infer).
+//! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's
+//! lane width that stands before it; a fact of inactive lanes follows from those of the operands ([`fact`]); every
+//! operation's types follow [`Op::infer`](crate::ops::Op::infer).
 
 mod benign;
 mod check;

@@ -4,8 +4,9 @@
 //! classes `v`, `k`, `g`, literals as bytes, and the places where the calling convention puts parameters and result.
 //!
 //! Invariants: each register is defined once, by a parameter or an instruction, before it is read; classes follow the
-//! table; only constant loads, and readers of tables, name literals (allocation folds the loads into their readers); tied operands are not yet
-//! anyone's concern; between a region's first and last instruction stand only its own and constant loads.
+//! table; only constant loads, and readers of tables, name literals (allocation folds the loads into their readers);
+//! tied operands are not yet anyone's concern; between a region's first and last instruction stand only its own and
+//! constant loads.
 
 use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;

@@ -1,10 +1,11 @@
 //! `select` (fused → selected): machine operations from the backend's table.
 //!
-//! Every value that something still reads becomes the sequence that the table has for its operation, element and profile.
-//! Exact shapes that machines have one instruction for are seen first ([`shape`]); what they swallow is not computed.
-//! Masks mean something where the profile's instructions take them: there every step that may raise an exception takes its
-//! value's mask. Elsewhere `sanitise` saw to inactive lanes. Uniforms are whole racks with equal lanes, so `splat` and `bitcast` cost nothing. Constants are loads in front of their
-//! first reader; `allocate` decides where they really live.
+//! Every value that something still reads becomes the sequence that the table has for its operation, element and
+//! profile. Exact shapes that machines have one instruction for are seen first ([`shape`]); what they swallow is not
+//! computed. Masks mean something where the profile's instructions take them: there every step that may raise an
+//! exception takes its value's mask. Elsewhere `sanitise` saw to inactive lanes. Uniforms are whole racks with equal
+//! lanes, so `splat` and `bitcast` cost nothing. Constants are loads in front of their first reader; `allocate` decides
+//! where they really live.
 //!
 //! ```text
 //! %2 : f32s = const 2.0               %2 : v = load literal 0

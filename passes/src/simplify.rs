@@ -8,11 +8,11 @@
 //! %5 : f32s = add %3, %4                 %5 : f32s = add %3, %3
 //! ```
 //!
-//! Choices by one mask inside each other collapse, also where one mask implies the other, and so do choices with an arm in
-//! common where the mask of both together is there already. A mask goes where its value raises
-//! nothing and reads only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a constant or broadcast that was
-//! computed before serves everywhere. Values of a region stay in it, in their order, and never move. Regions lose their
-//! proofs: from here on a region only says what is emitted together.
+//! Choices by one mask inside each other collapse, also where one mask implies the other, and so do choices with an arm
+//! in common where the mask of both together is there already. A mask goes where its value raises nothing and reads
+//! only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a
+//! constant or broadcast that was computed before serves everywhere. Values of a region stay in it, in their order, and
+//! never move. Regions lose their proofs: from here on a region only says what is emitted together.
 
 #[cfg(test)]
 mod tests;
@@ -193,8 +193,8 @@ fn choose(
     }
 }
 
-/// `select(m, select(n, x, c), c)` as `select(k, x, c)`, also with other arms alike, where `x` is computed under a mask `k` that
-/// holds, in the lanes of `own`, exactly where it is picked.
+/// `select(m, select(n, x, c), c)` as `select(k, x, c)`, also with other arms alike, where `x` is computed under a mask
+/// `k` that holds, in the lanes of `own`, exactly where it is picked.
 fn joined(
     values: &Arena<Value>,
     (mask, a, b): (ValueId, ValueId, ValueId),

@@ -32,7 +32,8 @@ const VADDPS_YMM: &[u8] = &[0xc5, 0xfc, 0x58, 0xc1]; // vaddps %ymm1, %ymm0, %ym
 const KXNORW: &[u8] = &[0xc5, 0xf4, 0x46, 0xc9]; // kxnorw %k1, %k1, %k1
 const LOAD: &[u8] = &[0x0f, 0x58, 0x05, 0, 0, 0, 0]; // addps literal(%rip), %xmm0
 
-/// An object of one function and a `.rodata` of 32 bytes unless it says otherwise, and what is said to have been selected for it.
+/// An object of one function and a `.rodata` of 32 bytes unless it says otherwise, and what is said to have been
+/// selected for it.
 struct Sample {
     profile: Profile,
     code: Vec<u8>,

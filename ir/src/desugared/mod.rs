@@ -95,42 +95,13 @@ pub enum Stmt {
 }
 
 /// A block computed under a mask, and the name of its result.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Through {
-    /// The name, a rack or mask; without a value in the other lanes unless there is an `otherwise`.
-    pub local: LocalId,
-    /// The lanes in which it is computed: a mask of the local's lanes.
-    pub predicate: ExprId,
-    /// The value of the other lanes, of the local's type.
-    pub otherwise: Option<ExprId>,
-    /// What it computes first; its names are its own.
-    pub body: Vec<Stmt>,
-    /// The value of its lanes, of the local's type.
-    pub result: ExprId,
-    /// The header in source.
-    pub span: Span,
-}
+pub type Through = crate::typed::bodies::Through<LocalId, ExprId, Stmt>;
 
 /// One arm of a sweep.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Arm {
-    /// The lanes it takes, of those that no arm before it took: a mask of the sweep's lanes; `None` is `_`, all that are
-    /// left.
-    pub predicate: Option<ExprId>,
-    /// Their value, computed in these lanes only, of the sweep's type.
-    pub value: ExprId,
-    /// The arm in source.
-    pub span: Span,
-}
+pub type Arm = crate::typed::bodies::Arm<ExprId>;
 
 /// A name and its value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Binding {
-    /// The name, bound here and nowhere else.
-    pub local: LocalId,
-    /// Its value.
-    pub value: ExprId,
-}
+pub type Binding = crate::typed::bodies::Binding<LocalId, ExprId>;
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,10 +1,11 @@
 //! The evaluator that `tined` and `fused` share: lane by lane, exactly what each operation's reference computes.
 //!
-//! A value under a mask is poison in the lanes outside it, and an active lane that reads poison is an error: it names
-//! a fault of a pass, since the language has no such reads. What a value is said to hold outside its mask is computed and
-//! compared, but still nobody may read it. `if` reads only the branch that its condition picks, and so does `select` once
-//! it stands for the instruction ([`Region::PICKS`]). `and`, `or` and `not` pass poison on instead, unless one operand decides alone: masks are combined from conditions that were
-//! computed under outer masks, and only who reads the combination tells whether it was needed.
+//! A value under a mask is poison in the lanes outside it, and an active lane that reads poison is an error: it names a
+//! fault of a pass, since the language has no such reads. What a value is said to hold outside its mask is computed and
+//! compared, but still nobody may read it. `if` reads only the branch that its condition picks, and so does `select`
+//! once it stands for the instruction ([`Region::PICKS`]). `and`, `or` and `not` pass poison on instead, unless one
+//! operand decides alone: masks are combined from conditions that were computed under outer masks, and only who reads
+//! the combination tells whether it was needed.
 
 use super::{Function, Program, Region, Value, ValueId, number};
 use crate::ops::{Imm, Op};

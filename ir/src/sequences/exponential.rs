@@ -3,16 +3,13 @@
 //! e^x is 2^n e^r with n the integer nearest to x / ln 2 and r = x - n ln 2, which lies within ln 2 / 2 of 0. Cephes
 //! rounds by `floor(x + 0.5)`; here adding 1.5 * 2^23 does, which leaves n in the sum's low bits too.
 
-use super::{Build, Float};
+use super::{Build, Float, LN2};
 
 /// log2(e), `LOG2EF` of expf.c.
 const LOG2_E: f32 = std::f32::consts::LOG2_E;
-/// ln 2 in two parts, `C1` and `C2` of expf.c: the first has 9 significant bits, so that its product with n is exact.
-#[allow(clippy::excessive_precision)]
-const LN2: [f32; 2] = [0.693_359_375, -2.121_944_40e-4];
 const HALF_LN2: [f32; 2] = [LN2[0] / 2.0, LN2[1] / 2.0];
 /// e^r = 1 + r + r^2 times this polynomial, for |r| <= ln 2 / 2; the coefficients of expf.c.
-#[allow(clippy::excessive_precision)]
+#[allow(clippy::excessive_precision)] // As the source prints them.
 const EXP: [f32; 6] = [
     1.987_569_150_0e-4,
     1.398_199_950_7e-3,
@@ -25,7 +22,7 @@ const EXP: [f32; 6] = [
 const HALF_EXP_TWICE: [f32; 6] =
     [64.0 * EXP[0], 32.0 * EXP[1], 16.0 * EXP[2], 8.0 * EXP[3], 4.0 * EXP[4], 2.0 * EXP[5]];
 /// tanh x = x + x^3 times this polynomial in x^2, for |x| < 0.625; the coefficients of tanhf.c.
-#[allow(clippy::excessive_precision)]
+#[allow(clippy::excessive_precision)] // As the source prints them.
 const TANH: [f32; 5] =
     [-5.704_988_727_45e-3, 2.063_908_879_54e-2, -5.373_971_555_31e-2, 1.333_144_220_36e-1, -3.333_328_194_22e-1];
 /// 1.5 * 2^23: from a sum with it on, floats are the integers.

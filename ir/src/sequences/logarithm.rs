@@ -2,10 +2,10 @@
 //!
 //! x is 2^n (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); log(1 + f) is f - f^2/2 + f^3 times a polynomial.
 
-use super::{Build, Float, Int};
+use super::{Build, Float, Int, LN2};
 
 /// log(1 + f) = f - f^2/2 + f^3 times this polynomial, for sqrt(1/2) <= 1 + f < sqrt(2); the coefficients of logf.c.
-#[allow(clippy::excessive_precision)]
+#[allow(clippy::excessive_precision)] // As the source prints them.
 const LOG: [f32; 9] = [
     7.037_683_629_2e-2,
     -1.151_461_031_0e-1,
@@ -17,13 +17,8 @@ const LOG: [f32; 9] = [
     -2.499_999_399_3e-1,
     3.333_333_117_4e-1,
 ];
-/// ln 2 in two parts, as logf.c has them: the first has 9 significant bits, so that its product with n is exact.
-const LN2_HIGH: f32 = 355.0 / 512.0;
-#[allow(clippy::excessive_precision)]
-const LN2_LOW: f32 = -2.121_944_40e-4;
 /// log2(e) - 1, `LOG2EA` of log2f.c.
-#[allow(clippy::excessive_precision)]
-const LOG2_E_LESS_1: f32 = 0.442_695_040_888_963_407_359_92;
+const LOG2_E_LESS_1: f32 = (std::f64::consts::LOG2_E - 1.0) as f32;
 /// The bits of sqrt(1/2), rounded up.
 const SQRT_HALF: u32 = 0x3f35_04f4;
 /// The bits of the least normal number: 1 in an exponent.
@@ -64,8 +59,8 @@ fn special<'a, B: Build>(x: Float<'a, B>, result: Float<'a, B>) -> Float<'a, B> 
 pub fn log<B: Build>(x: Float<B>) -> Float<B> {
     let Parts { n, f } = parts(x);
     let square = f * f;
-    let tail = f.polynomial(&LOG) * f * square + n * LN2_LOW - square * 0.5;
-    special(x, f + tail + n * LN2_HIGH)
+    let tail = f.polynomial(&LOG) * f * square + n * LN2[1] - square * 0.5;
+    special(x, f + tail + n * LN2[0])
 }
 
 /// The binary logarithm.

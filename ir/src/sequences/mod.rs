@@ -26,6 +26,10 @@ use crate::reference::{Reference, reference};
 use crate::types::Elem;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Shl, Shr, Sub};
 
+/// ln 2 in two parts, `C1` and `C2` of Cephes' expf.c and in logf.c: the first has 9 significant bits, so that its product
+/// with an exponent is exact.
+const LN2: [f32; 2] = [355.0 / 512.0, -2.121_944_4e-4];
+
 /// What carries out the steps of a sequence.
 pub trait Build {
     /// One lane of a step's result, in whatever form.

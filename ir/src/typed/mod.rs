@@ -9,6 +9,7 @@
 //! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`] and the tines' functions, `unroll`
 //! removes [`Stmt::Repeat`].
 
+pub mod bodies;
 mod check;
 mod eval;
 mod fold;
@@ -154,41 +155,13 @@ pub enum Stmt {
 }
 
 /// A block computed under a mask.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Through {
-    /// What its result is bound to, a rack or mask; without a value in the other lanes unless there is an `otherwise`.
-    pub local: LocalId,
-    /// The lanes in which it is computed: a mask of the local's lanes or a `<bool>`.
-    pub predicate: ExprId,
-    /// The value of the other lanes.
-    pub otherwise: Option<ExprId>,
-    /// What it computes first; its names are its own.
-    pub body: Vec<Stmt>,
-    /// The value of its lanes.
-    pub result: ExprId,
-    /// The header in source.
-    pub span: Span,
-}
+pub type Through = bodies::Through<LocalId, ExprId, Stmt>;
 
 /// One arm of a sweep.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Arm {
-    /// The lanes it takes, of those that no arm before it took; `None` is `_`, all that are left.
-    pub predicate: Option<ExprId>,
-    /// Their value, computed in these lanes only.
-    pub value: ExprId,
-    /// The arm in source.
-    pub span: Span,
-}
+pub type Arm = bodies::Arm<ExprId>;
 
 /// A name and its value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Binding {
-    /// The name.
-    pub local: LocalId,
-    /// Its value.
-    pub value: ExprId,
-}
+pub type Binding = bodies::Binding<LocalId, ExprId>;
 
 /// A repeat with its constant bounds.
 #[derive(Clone, PartialEq, Debug)]

@@ -71,8 +71,8 @@ impl Lowering<'_> {
         Some(Partial { name, span, predicate, lanes })
     }
 
-    /// Checks the read of an expression by something that uses its value here; by an operation that gives the type when `op` says so.
-    /// Gives false when it is refused.
+    /// Checks the read of an expression by something that uses its value here; by an operation that gives the type when
+    /// `op` says so. Gives false when it is refused.
     pub fn reads(&mut self, id: ExprId, op: Option<(Op, Ty)>) -> bool {
         let Some(&partial) = self.partials.exprs.get(&id) else { return true };
         let partial = self.partials.all[partial].clone();

@@ -7,8 +7,9 @@
 //!   | _ => <0.0>
 //! ```
 //!
-//! Every sweep is proven to cover the lanes around it. Arms are proven to be reachable where the rake is the function itself: where
-//! it was inlined, the mask around it and constant arguments may leave an arm no lane, which a caller could not mend.
+//! Every sweep is proven to cover the lanes around it. Arms are proven to be reachable where the rake is the function
+//! itself: where it was inlined, the mask around it and constant arguments may leave an arm no lane, which a caller
+//! could not mend.
 //!
 //! Arms take lanes in order, so an arm's lanes are its predicate's less those of all arms before it, and the last arm
 //! needs no choice of its own. Choices are nested with the first arm outermost, which takes the fewest masks. That keeps all

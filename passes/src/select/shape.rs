@@ -189,7 +189,8 @@ impl<'a> Shapes<'a> {
         wider.filter(|shape| self.has(shape)).unwrap_or_else(plain)
     }
 
-    /// A choice one of whose arms is an operation that can take the mask itself: what it leaves out is zero, or the other arm.
+    /// A choice one of whose arms is an operation that can take the mask itself: what it leaves out is zero, or the
+    /// other arm.
     fn merged(&self, id: ValueId) -> Option<Shape> {
         let (f, value) = (self.f, &self.f.values[id]);
         let (mask, then, otherwise) = self.arms(id)?;

@@ -1,8 +1,8 @@
 //! Plans of lane moves: shuffles, zips, shifts, rotations, extraction and insertion.
 //!
-//! Each of these operations is a picture ([`picture`]): for every lane of the result, which lane of which operand, or zero.
-//! The machine's moves are one table ([`moves`]); the search ([`search`]) finds the sequence ([`plan`]) of fewest instructions,
-//! and among those the one of least latency.
+//! Each of these operations is a picture ([`picture`]): for every lane of the result, which lane of which operand, or
+//! zero. The machine's moves are one table ([`moves`]); the search ([`search`]) finds the sequence ([`plan`]) of fewest
+//! instructions, and among those the one of least latency.
 //!
 //! ```text
 //! shuffle a, [3, 2, 1, 0]        pshufd a, 0x1b                                 on SSE2

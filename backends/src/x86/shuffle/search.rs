@@ -1,8 +1,8 @@
 //! The search for the cheapest plan: one move, then two, then three, each found backwards from what is wanted.
 //!
-//! A last move whose operand `v` is at hand says what the other operand `u` would have to hold, lane by lane ([`Search::demands`]),
-//! and lanes that it leaves open may hold anything. So two moves are one move for each of few demands.
-//! Moves with a literal put any lane anywhere; before them `u` only has to hold what is wanted somewhere.
+//! A last move whose operand `v` is at hand says what the other operand `u` would have to hold, lane by lane
+//! ([`Search::demands`]), and lanes that it leaves open may hold anything. So two moves are one move for each of few
+//! demands. Moves with a literal put any lane anywhere; before them `u` only has to hold what is wanted somewhere.
 
 use super::moves::{Control, Move, Pick, moves};
 use super::picture::{ANY, Picture, Symbol, Task, ZERO, bit};
