@@ -51,8 +51,8 @@ pub struct Pass {
 pub enum Profiles {
     /// Every profile.
     All,
-    /// Those of one family.
-    Family(Family),
+    /// Those of these families.
+    Families(&'static [Family]),
 }
 
 impl Profiles {
@@ -60,7 +60,7 @@ impl Profiles {
     pub fn includes(self, profile: Profile) -> bool {
         match self {
             Profiles::All => true,
-            Profiles::Family(family) => profile.info().family == family,
+            Profiles::Families(families) => families.contains(&profile.info().family),
         }
     }
 }
@@ -69,7 +69,10 @@ impl std::fmt::Display for Profiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Profiles::All => f.write_str("all"),
-            Profiles::Family(family) => write!(f, "{}", format!("{family:?}").to_lowercase()),
+            Profiles::Families(families) => {
+                let names: Vec<_> = families.iter().map(|family| format!("{family:?}").to_lowercase()).collect();
+                f.write_str(&names.join(" "))
+            }
         }
     }
 }

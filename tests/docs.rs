@@ -94,12 +94,12 @@ fn the_page_of_operations_is_fresh() {
              every profile that uses it. Read them as dumps of `fused`, here for the first of the profiles. *Steps* are those \
              that compute: constants, `bitcast`, `splat` and `unsplat` cost nothing.\n";
     for sequence in rake_passes::expand::SEQUENCES {
-        let steps = sequence.profiles().map(|profile| published(sequence, profile));
+        let steps = sequence.profiles(rake_backends::target).map(|profile| published(sequence, profile));
         let steps: Vec<(Profile, String, usize)> = steps.collect();
         let Some((_, body, _)) = steps.first() else { continue };
         let elems = sequence.elems.iter().map(|elem| elem.name()).collect::<Vec<_>>().join(" and ");
-        let counts = steps.iter().filter(|(profile, ..)| profile.info().available);
-        let counts = counts.map(|(profile, _, count)| format!("{count} on {profile}")).collect::<Vec<_>>().join(", ");
+        let counts =
+            steps.iter().map(|(profile, _, count)| format!("{count} on {profile}")).collect::<Vec<_>>().join(", ");
         let _ = write!(
             page,
             "\n### {} of {elems}\n\n{} Steps: {counts}.\n\n```text\nscratch {body}```\n",
@@ -121,7 +121,7 @@ fn published(sequence: &rake_passes::expand::Sequence, profile: Profile) -> (Pro
          %0 : {rack} = param 0  ~~ x\n  %1 : {result} = {name} %0\n  return %1\n}}\n"
     );
     let program = rake_ir::fused::read(&dump).unwrap_or_else(|problems| panic!("{name}: {problems:?}"));
-    let program = rake_passes::expand::run(program);
+    let program = rake_passes::expand::run(program, rake_backends::target(profile));
     let text = rake_ir::fused::print(&program);
     let free = [Op::Param, Op::Const, Op::Bitcast, Op::Splat, Op::Unsplat];
     let function = &program.functions[0];

@@ -10,7 +10,7 @@
 use crate::lane::FuseLevel;
 use crate::machine::abi::{Abi, check_places};
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, Inst, LiteralId, Mem, Operand, PhysReg, TABLE_BYTES, View};
+use crate::machine::{Class, Ctx, Inst, LiteralId, Mem, Operand, PhysReg, View, tables};
 use crate::profile::Profile;
 use crate::selected::check_regions;
 use crate::span::Span;
@@ -65,22 +65,14 @@ impl Function {
     }
 }
 
-/// The registers of a class that the profile has for a function.
+/// The registers of a class that the profile has for a function; none where functions have no machine registers.
 pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
-    const RACKS: [u8; 32] = {
-        let mut numbers = [0; 32];
-        let mut at = 0;
-        while at < 32 {
-            numbers[at] = at as u8;
-            at += 1;
-        }
-        numbers
-    };
-    match (class, Abi::of(profile)) {
-        (Class::V, Some(_)) => &RACKS[..profile.info().rack_registers as usize],
-        (Class::K, Some(abi)) if profile.native_masks() => abi.mask_registers,
-        (Class::G, Some(abi)) => abi.word_registers,
-        _ => &[],
+    let abi = Abi::of(profile);
+    match class {
+        Class::V => &abi.rack_registers[..(profile.info().rack_registers as usize).min(abi.rack_registers.len())],
+        Class::K if profile.native_masks() => abi.mask_registers,
+        Class::G => abi.word_registers,
+        Class::K | Class::F => &[],
     }
 }
 
@@ -101,10 +93,11 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
 }
 
 fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
-    let rack_bytes = profile.info().rack_bits as usize / 8;
+    let rack_bytes = profile.rack_bytes();
     let mut written: BTreeSet<PhysReg> = f.params.iter().map(|p| p.place).collect();
     let mut tables: BTreeMap<PhysReg, LiteralId> = BTreeMap::new();
-    for literal in f.literals.iter().filter(|l| ![4, rack_bytes, TABLE_BYTES].contains(&l.len())) {
+    let whole = |l: &&Vec<u8>| [4, rack_bytes].contains(&l.len()) || tables::of(l).is_some();
+    for literal in f.literals.iter().filter(|l| !whole(l)) {
         say(format!("a literal of {} bytes", literal.len()));
     }
     for (at, inst) in f.insts.iter().enumerate() {
@@ -177,14 +170,15 @@ fn check_operand(
     written: &BTreeSet<PhysReg>,
 ) -> Result<(), String> {
     let Some(row) = inst.op.info().slots.get(slot) else { return Ok(()) };
-    let rack_bytes = profile.info().rack_bits as usize / 8;
-    let bytes = arg.literal().map(|l| f.literals.get(l.0 as usize).map_or(0, Vec::len));
+    let rack_bytes = profile.rack_bytes();
+    let literal = arg.literal().map(|l| f.literals.get(l.0 as usize).map_or(&[][..], Vec::as_slice));
+    let (bytes, is_table) = (literal.map(<[u8]>::len), literal.is_some_and(tables::is_table));
     match arg {
-        Operand::Reg(_) if matches!(row.mem, Mem::Rack | Mem::Element | Mem::Table) => Err("needs a literal".into()),
+        Operand::Reg(_) if row.mem.is_literal() => Err("needs a literal".into()),
         Operand::Reg(r) if r.class != row.view.class() => Err(format!("{r} is of another class")),
         Operand::Reg(r) if !written.contains(&r) => Err(format!("{r} is read before it is written")),
         Operand::Reg(_) => Ok(()),
-        Operand::Literal(_) if row.mem == Mem::Table && bytes == Some(TABLE_BYTES) => Ok(()),
+        Operand::Literal(_) if row.mem == Mem::Table && is_table => Ok(()),
         Operand::Literal(_) if row.mem == Mem::Table => Err("the literal is not a table".into()),
         Operand::Literal(_) if bytes != Some(rack_bytes) => Err("the literal is not a whole rack".into()),
         Operand::Literal(_) if inst.op.takes_rack_literal(slot, profile) => Ok(()),
@@ -198,8 +192,8 @@ fn check_operand(
 /// `None` when it names what it does not have ([`check`] finds that). Registers start out filled with a pattern.
 pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits> {
     const JUNK: Bits = [0xdead_beef; 16];
-    let lanes = profile.info().rack_bits as usize / 32;
-    let mut files = [[JUNK; 32]; 3];
+    let lanes = profile.lanes_of_bits(32);
+    let mut files = [[JUNK; 32]; Class::ALL.len()];
     for (param, arg) in function.params.iter().zip(args) {
         *files[param.place.class as usize].get_mut(usize::from(param.place.number))? = *arg;
     }

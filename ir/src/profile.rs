@@ -42,6 +42,12 @@ pub struct ProfileInfo {
     pub mask_registers: u32,
     /// Whether it has a fused multiply-add with all four signs.
     pub fma: bool,
+    /// Whether it rounds floats to integral values in one instruction.
+    pub rounds: bool,
+    /// Whether it multiplies 32-bit lanes, and takes the minimum and maximum of integers, in one instruction each.
+    pub whole_integers: bool,
+    /// Whether one instruction is the strict minimum, or maximum, of floats.
+    pub strict_extrema: bool,
     /// Whether floating-point operations raise flags that a program can observe.
     pub fp_flags: bool,
     /// The instruction set, for people.
@@ -60,6 +66,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 16,
         mask_registers: 0,
         fma: false,
+        rounds: false,
+        whole_integers: false,
+        strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64 baseline (SSE2)",
         available: true,
@@ -72,6 +81,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 16,
         mask_registers: 0,
         fma: true,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64-v3 (AVX2, FMA3)",
         available: true,
@@ -84,6 +96,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 32,
         mask_registers: 7,
         fma: true,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64-v4 (AVX-512 F, BW, CD, DQ, VL)",
         available: true,
@@ -96,6 +111,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 24,
         mask_registers: 0,
         fma: true,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: true,
         fp_flags: true,
         instruction_set: "Armv8-A Advanced SIMD",
         available: false,
@@ -108,6 +126,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 0,
         mask_registers: 0,
         fma: false,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: true,
         fp_flags: false,
         instruction_set: "WebAssembly SIMD",
         available: false,
@@ -120,6 +141,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 0,
         mask_registers: 0,
         fma: false,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: true,
         fp_flags: false,
         instruction_set: "WebAssembly SIMD and relaxed SIMD",
         available: false,
@@ -132,6 +156,9 @@ pub const PROFILES: &[ProfileInfo] = &[
         rack_registers: 0,
         mask_registers: 0,
         fma: false,
+        rounds: true,
+        whole_integers: true,
+        strict_extrema: true,
         fp_flags: true,
         instruction_set: "C, one lane, no vector guarantee",
         available: false,
@@ -147,6 +174,23 @@ impl Profile {
     /// Its row.
     pub const fn info(self) -> &'static ProfileInfo {
         &PROFILES[self as usize]
+    }
+
+    /// Its place among the profiles of its family, which is its column in that family's machine table.
+    pub const fn variant(self) -> usize {
+        let (mut at, mut variant) = (0, 0);
+        while at < self as usize {
+            if PROFILES[at].family as u8 == self.info().family as u8 {
+                variant += 1;
+            }
+            at += 1;
+        }
+        variant
+    }
+
+    /// Bytes of a rack; of one 32-bit element where that is a rack.
+    pub const fn rack_bytes(self) -> usize {
+        if self.info().rack_bits == 0 { 4 } else { self.info().rack_bits as usize / 8 }
     }
 
     /// Whether its instructions take masks, so that inactive lanes are left out by the machine.

@@ -1,17 +1,17 @@
 //! `selected`: one profile's machine operations over virtual registers, in SSA form.
 //!
 //! Since `fused`: operations, types and masks are gone; what is left are rows of the machine table over registers of the
-//! classes `v`, `k`, `g`, literals as bytes, and the places where the calling convention puts parameters and result.
+//! classes `v`, `k`, `g`, `f`, literals as bytes, and the places where the calling convention puts parameters and result.
 //!
 //! Invariants: each register is defined once, by a parameter or an instruction, before it is read; classes follow the
-//! table; only constant loads, and readers of tables, name literals (allocation folds the loads into their readers);
+//! table; only operands that are always literals (of constant loads, of what reads tables) name them (allocation folds the loads into their readers);
 //! tied operands are not yet anyone's concern; between a region's first and last instruction stand only its own and
 //! constant loads.
 
 use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, Inst, Kind, Mem, Operand, PhysReg, TABLE_BYTES};
+use crate::machine::{Class, Ctx, Inst, Kind, Mem, Operand, PhysReg, tables};
 use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
@@ -115,7 +115,7 @@ fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
     let mut say = |text: String| errors.push(format!("{}: {text}", f.name));
     check_places(profile, &f.params, (f.result_ty, f.result_place), &mut say);
     let mut defined = vec![false; f.regs.len()];
-    let rack_bytes = profile.info().rack_bits as usize / 8;
+    let rack_bytes = profile.rack_bytes();
     for (index, param) in f.params.iter().enumerate() {
         match f.regs.get(index) {
             Some(info) if info.class == param.place.class => defined[index] = true,
@@ -124,7 +124,7 @@ fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
     }
     for literal in &f.literals {
         let period = matches!(literal.len(), 4 | 8 | 16 | 32 | 64) && literal.len() <= rack_bytes;
-        if !period && literal.len() != TABLE_BYTES {
+        if !period && tables::of(literal).is_none() {
             say(format!("a literal of {} bytes", literal.len()));
         }
     }
@@ -149,8 +149,8 @@ fn check_function(f: &Function, profile: Profile, errors: &mut Vec<String>) {
                 },
                 Operand::Literal(l) | Operand::Broadcast(l) => {
                     let table = slot.mem == Mem::Table;
-                    let fits = f.literals.get(l.0 as usize).is_some_and(|bytes| (bytes.len() == TABLE_BYTES) == table);
-                    if row.kind != Kind::Const && !table || !fits {
+                    let fits = f.literals.get(l.0 as usize).is_some_and(|bytes| tables::is_table(bytes) == table);
+                    if !slot.mem.is_literal() || !fits {
                         say("reads a literal that it cannot".into());
                     }
                 }
@@ -199,7 +199,7 @@ pub(crate) fn check_regions<R>(insts: &[Inst<R>], say: &mut impl FnMut(String)) 
 /// Runs a function on the contents of its parameters' registers; returns those of its result's.
 /// `None` when it reads what nothing defines ([`check`] finds that).
 pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits> {
-    let lanes = profile.info().rack_bits as usize / 32;
+    let lanes = profile.lanes_of_bits(32);
     let mut values: Vec<Option<Bits>> = vec![None; function.regs.len()];
     for (value, arg) in values.iter_mut().zip(args) {
         *value = Some(*arg);

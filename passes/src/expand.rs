@@ -19,11 +19,12 @@ mod folds;
 #[cfg(test)]
 mod tests;
 
+use crate::select::rule::{Key, Rule, Target};
 use emit::Steps;
 use rake_ir::fused::{Function, Program};
 use rake_ir::lane::{Stmt, Value, ValueId};
 use rake_ir::ops::Op;
-use rake_ir::profile::{PROFILES, Profile};
+use rake_ir::profile::Profile;
 use rake_ir::sequences as lane_wise;
 use rake_ir::sequences::Float;
 use rake_ir::types::{Elem, Ty};
@@ -34,7 +35,7 @@ pub struct Sequence {
     pub op: Op,
     /// The elements of the operation's first operand.
     pub elems: &'static [Elem],
-    /// Whether a profile needs it.
+    /// Whether a profile needs it, unless its selection table has a rule for the operation.
     pub needed: fn(Profile) -> bool,
     /// Writes the steps over the operand and gives the last.
     build: for<'a> fn(&'a Steps<'a>, ValueId) -> ValueId,
@@ -43,9 +44,14 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// The profiles that need it.
-    pub fn profiles(&self) -> impl Iterator<Item = Profile> {
-        PROFILES.iter().map(|row| row.profile).filter(|&profile| profile != Profile::Scalar && (self.needed)(profile))
+    /// The profiles of more than one lane that need it, by their selection tables.
+    pub fn profiles<'a>(&self, target: impl Fn(Profile) -> &'a dyn Target) -> impl Iterator<Item = Profile> {
+        let elem = self.elems[0];
+        let needs = move |&profile: &Profile| {
+            let own = sequence(self.op, elem, profile, target(profile));
+            profile.lanes(elem) > 1 && own.is_some_and(|own| std::ptr::eq(own, self))
+        };
+        Profile::all().filter(needs)
     }
 }
 
@@ -70,7 +76,7 @@ macro_rules! fold {
 }
 
 /// Where rounding to integral values has no instruction.
-const NO_ROUNDING: fn(Profile) -> bool = |profile| matches!(profile, Profile::X86Sse2);
+const NO_ROUNDING: fn(Profile) -> bool = |profile| !profile.info().rounds;
 const EVERYWHERE: fn(Profile) -> bool = |_| true;
 /// Where instructions take masks.
 const MASKS: fn(Profile) -> bool = Profile::native_masks;
@@ -78,19 +84,23 @@ const NO_MASKS: fn(Profile) -> bool = |profile| !MASKS(profile);
 /// Where the products of all prefixes of integers are not a sequence of the machine's own.
 const NO_PRODUCTS: fn(Profile) -> bool = EXTREMA;
 /// Where integers have no minimum and maximum in one instruction.
-const NO_EXTREMA: fn(Profile) -> bool = NO_ROUNDING;
+const NO_EXTREMA: fn(Profile) -> bool = |profile| !profile.info().whole_integers;
 /// Where lanes of 32 bits are multiplied in one instruction; elsewhere the reduction has a sequence of its own.
-const LANE_PRODUCTS: fn(Profile) -> bool = |profile| !matches!(profile, Profile::X86Sse2);
-const EXTREMA: fn(Profile) -> bool = |profile| !NO_EXTREMA(profile);
-/// Where floats have no such instruction either.
-const INTEGER_EXTREMA: fn(Profile) -> bool = |profile| EXTREMA(profile) && NO_MASKS(profile);
+const LANE_PRODUCTS: fn(Profile) -> bool = EXTREMA;
+const EXTREMA: fn(Profile) -> bool = |profile| profile.info().whole_integers;
+/// Where floats have no strict minimum and maximum in one instruction either.
+const INTEGER_EXTREMA: fn(Profile) -> bool =
+    |profile| EXTREMA(profile) && NO_MASKS(profile) && !STRICT_EXTREMA(profile);
+/// Where floats have.
+const STRICT_EXTREMA: fn(Profile) -> bool = |profile| profile.info().strict_extrema;
+const NO_STRICT_EXTREMA: fn(Profile) -> bool = |profile| EXTREMA(profile) && !STRICT_EXTREMA(profile);
 const FLOAT: &[Elem] = &[Elem::F32];
 const SIGNED: &[Elem] = &[Elem::I32];
 const UNSIGNED: &[Elem] = &[Elem::U32];
 const INTS: &[Elem] = &[Elem::I32, Elem::U32];
 
 /// Every sequence, in the order of the operation table.
-pub const SEQUENCES: &[Sequence] = &[
+pub static SEQUENCES: &[Sequence] = &[
     float!(Nearest nearest NO_ROUNDING, "The magnitude plus 2^23 minus 2^23; then the sign."),
     float!(Exp exp EVERYWHERE, "2^n e^r with n the integer nearest to x / ln 2; the power of two is multiplied in by halves. After Cephes."),
     float!(Log log EVERYWHERE, "n ln 2 + log(1 + f) with x = 2^n (1 + f). After Cephes."),
@@ -103,11 +113,13 @@ pub const SEQUENCES: &[Sequence] = &[
     fold!(Product FLOAT MASKS, |s, x| folds::chain_in_lane_0(s, x, Op::Mul), IN_LANE_0),
     fold!(Product INTS LANE_PRODUCTS, |s, x| folds::tree(s, x, Op::Mul), TREE),
     fold!(Minimum FLOAT NO_EXTREMA, folds::minimum_joined, JOINED),
-    fold!(Minimum FLOAT INTEGER_EXTREMA, folds::minimum, STRICT),
+    fold!(Minimum FLOAT STRICT_EXTREMA, |s, x| folds::extremum(s, x, Op::Min), STRICT),
+    fold!(Minimum FLOAT INTEGER_EXTREMA, |s, x| folds::extremum(s, x, Op::Min), STRICT),
     fold!(Minimum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Min), FLIPPED),
     fold!(Minimum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
     fold!(Minimum INTS EXTREMA, |s, x| folds::tree(s, x, Op::Min), TREE),
     fold!(Maximum FLOAT NO_EXTREMA, folds::maximum_negated, NEGATED),
+    fold!(Maximum FLOAT STRICT_EXTREMA, |s, x| folds::extremum(s, x, Op::Max), STRICT),
     fold!(Maximum FLOAT INTEGER_EXTREMA, folds::maximum, AS_INTEGERS),
     fold!(Maximum UNSIGNED NO_EXTREMA, |s, x| folds::tree_flipped(s, x, Op::Max), FLIPPED),
     fold!(Maximum SIGNED NO_EXTREMA, |s, x| folds::tree(s, x, Op::Max), TREE),
@@ -118,13 +130,14 @@ pub const SEQUENCES: &[Sequence] = &[
     fold!(ScanProduct FLOAT NO_MASKS, |s, x| folds::prefixes(s, x, Op::Mul), PREFIXES),
     fold!(ScanProduct FLOAT MASKS, |s, x| folds::prefixes_in_lane_0(s, x, Op::Mul), TURNING),
     fold!(ScanProduct INTS NO_PRODUCTS, |s, x| folds::scan(s, x, Op::Mul, 1), DOUBLING),
-    fold!(ScanMinimum FLOAT NO_MASKS, folds::scan_minimum, STRICT_SCAN),
+    fold!(ScanMinimum FLOAT NO_MASKS, |s, x| folds::scan_extremum(s, x, Op::Min), STRICT_SCAN),
     fold!(ScanMinimum FLOAT MASKS, folds::scan_minimum_ordered, LOWEST),
     fold!(ScanMinimum UNSIGNED NO_EXTREMA, |s, x| folds::flipped(s, x, |s, x| folds::scan_same(s, x, Op::Min)), FLIPPED),
     fold!(ScanMinimum SIGNED NO_EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
     fold!(ScanMinimum INTS EXTREMA, |s, x| folds::scan_same(s, x, Op::Min), DOUBLING),
     fold!(ScanMaximum FLOAT NO_EXTREMA, folds::scan_maximum_negated, NEGATED),
-    fold!(ScanMaximum FLOAT EXTREMA, folds::scan_maximum, AS_INTEGERS),
+    fold!(ScanMaximum FLOAT STRICT_EXTREMA, |s, x| folds::scan_extremum(s, x, Op::Max), STRICT_SCAN),
+    fold!(ScanMaximum FLOAT NO_STRICT_EXTREMA, folds::scan_maximum, AS_INTEGERS),
     fold!(ScanMaximum UNSIGNED NO_EXTREMA, |s, x| folds::flipped(s, x, |s, x| folds::scan_same(s, x, Op::Max)), FLIPPED),
     fold!(ScanMaximum SIGNED NO_EXTREMA, |s, x| folds::scan_same(s, x, Op::Max), DOUBLING),
     fold!(ScanMaximum INTS EXTREMA, |s, x| folds::scan_same(s, x, Op::Max), DOUBLING),
@@ -147,33 +160,34 @@ const DOUBLING: &str = "The rack combined with itself moved by ever greater dist
 const STRICT_SCAN: &str =
     "By ever greater distances, since the order does not matter; then any NaN is made the canonical one.";
 
-/// The sequence for an operation on a profile, if it needs one.
-pub fn sequence(op: Op, elem: Elem, profile: Profile) -> Option<&'static Sequence> {
-    SEQUENCES.iter().find(|s| s.op == op && s.elems.contains(&elem) && (s.needed)(profile))
+/// The sequence for an operation on a profile, if it needs one: the selection table has no rule for it.
+pub fn sequence(op: Op, elem: Elem, profile: Profile, target: &dyn Target) -> Option<&'static Sequence> {
+    let found = SEQUENCES.iter().find(|s| s.op == op && s.elems.contains(&elem) && (s.needed)(profile))?;
+    matches!(target.rule(Key::Op(op), elem, profile), Rule::Unsupported(_)).then_some(found)
 }
 
 /// Expands every function.
-pub fn run(mut program: Program) -> Program {
+pub fn run(mut program: Program, target: &dyn Target) -> Program {
     for f in &mut program.functions {
-        function(f, program.profile);
+        function(f, program.profile, target);
     }
     program
 }
 
 /// Expands one function.
-pub fn function(function: &mut Function, profile: Profile) {
-    let found = |id: ValueId| needed(function, &function.values[id], profile).is_some();
+pub fn function(function: &mut Function, profile: Profile, target: &dyn Target) {
+    let found = |id: ValueId| needed(function, &function.values[id], profile, target).is_some();
     if !function.order().any(found) {
         return;
     }
     for stmt in std::mem::take(&mut function.body) {
         match stmt {
             Stmt::Value(id) => {
-                let steps = expanded(function, id, profile);
+                let steps = expanded(function, id, profile, target);
                 function.body.extend(steps.into_iter().map(Stmt::Value));
             }
             Stmt::Region(mut region) => {
-                let steps = region.values.iter().flat_map(|&id| expanded(function, id, profile));
+                let steps = region.values.iter().flat_map(|&id| expanded(function, id, profile, target));
                 let steps: Vec<ValueId> = steps.collect();
                 if steps.len() != region.values.len() {
                     region.proof = None;
@@ -185,15 +199,17 @@ pub fn function(function: &mut Function, profile: Profile) {
     }
 }
 
-fn needed(function: &Function, value: &Value, profile: Profile) -> Option<&'static Sequence> {
+fn needed(function: &Function, value: &Value, profile: Profile, target: &dyn Target) -> Option<&'static Sequence> {
     let elem = value.args.first().map(|&arg| function.values[arg].ty.elem())?;
-    sequence(value.op, elem, profile)
+    sequence(value.op, elem, profile, target)
 }
 
 /// The steps that compute a value: itself when it needs no sequence.
-fn expanded(function: &mut Function, id: ValueId, profile: Profile) -> Vec<ValueId> {
+fn expanded(function: &mut Function, id: ValueId, profile: Profile, target: &dyn Target) -> Vec<ValueId> {
     let value = &function.values[id];
-    let (Some(found), Some(&x)) = (needed(function, value, profile), value.args.first()) else { return vec![id] };
+    let (Some(found), Some(&x)) = (needed(function, value, profile, target), value.args.first()) else {
+        return vec![id];
+    };
     let steps = Steps::new(function, id, profile);
     let x = steps.quiet(x);
     let last = (found.build)(&steps, x);

@@ -223,7 +223,7 @@ fn run(seed: u64, profile: Profile, fuse: impl Fn(tined::Program) -> fused::Prog
     assert_eq!(tined::print(&tined::read(&text).unwrap_or_else(|faults| panic!("{faults:#?}"))), text);
     let fused = fuse(tined.clone());
     hold(&fused, "fuse", seed);
-    let expanded = expand::run(fused.clone());
+    let expanded = expand::run(fused.clone(), &crate::select::rule::NoRules);
     hold(&expanded, "expand", seed);
     let sanitised = sanitise::run(expanded.clone());
     hold(&sanitised, "sanitise", seed);

@@ -83,7 +83,7 @@ impl<'a> Body<'a> {
         let there = form.from[..arity].iter().position(|&from| usize::from(from) == slot);
         there.is_some_and(|at| {
             let mem = form.op.info().slots[at].mem;
-            matches!(mem, Mem::Any | Mem::AnyEvex | Mem::Whole)
+            matches!(mem, Mem::May { .. })
                 && (form.op.takes_rack_literal(at, self.profile) || form.op.takes_broadcast(at, self.profile))
         })
     }

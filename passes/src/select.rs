@@ -22,7 +22,6 @@ use build::Builder;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::{Stmt, ValueId};
-use rake_ir::machine::Class;
 use rake_ir::machine::abi::Abi;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
@@ -119,18 +118,12 @@ fn demand(
 }
 
 fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Param>, Diagnostic> {
-    let abi = Abi::of(profile).ok_or_else(|| {
-        Diagnostic::error(Code::NotAvailableYet, f.span, format!("{profile} has no machine code yet"))
-    })?;
+    let abi = Abi::of(profile);
     let places = abi.places(f.params.iter().map(|p| p.ty));
     let mut params = Vec::with_capacity(places.len());
     for (param, place) in f.params.iter().zip(places) {
         let Some(place) = place else {
-            let words = Abi::class_of(param.ty) == Class::G;
-            let (most, what) = match words {
-                true => (abi.word_args.len(), "integers and `bool`s"),
-                false => (abi.vector_args.len(), "racks, masks and floats"),
-            };
+            let (most, what) = abi.most(abi.class_of(param.ty));
             let message = format!("`{}` has more parameters than {profile} has argument registers", f.name);
             return Err(Diagnostic::error(Code::TooManyArguments, param.span, message)
                 .at(format!("`{}` would be passed in memory", param.name))
@@ -174,7 +167,7 @@ pub fn matrix(target: &dyn Target, profiles: &[Profile]) -> String {
                     Rule::Planned(_) => "planned".to_string(),
                     Rule::Unsupported(why) => format!("- {why}"),
                     Rule::Steps(steps) => {
-                        let names = steps.iter().map(|s| mnemonic(s.op, profile));
+                        let names = steps.iter().map(|s| s.op.mnemonic(profile).unwrap_or("?"));
                         names.collect::<Vec<_>>().join(" ")
                     }
                 };
@@ -183,11 +176,6 @@ pub fn matrix(target: &dyn Target, profiles: &[Profile]) -> String {
         }
     }
     out
-}
-
-fn mnemonic(op: rake_ir::machine::MachOp, profile: Profile) -> &'static str {
-    let space = rake_ir::machine::Space::of(profile);
-    space.and_then(|s| op.info().mnemonics[s as usize]).unwrap_or("?")
 }
 
 /// The bits of a constant value, one lane.

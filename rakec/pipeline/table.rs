@@ -1,7 +1,6 @@
 //! The table of passes.
 
 use super::{Context, Ir, Kind, Outcome, Pass, Profiles, Work};
-use rake_backends::x86::select::X86Target;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::Family;
 use rake_passes as passes;
@@ -117,8 +116,7 @@ pub const PASSES: &[Pass] = &[
         doc: "chooses the profile's instructions from the backend's table",
         from: Kind::Fused,
         to: Kind::Selected,
-        run: select_x86,
-        profiles: Profiles::Family(Family::X86),
+        run: select,
         after: &[("sanitise", "instructions compute whole racks")],
         ..EACH
     },
@@ -128,6 +126,7 @@ pub const PASSES: &[Pass] = &[
         from: Kind::Selected,
         to: Kind::Selected,
         run: schedule,
+        profiles: REGISTERS,
         ..EACH
     },
     Pass {
@@ -136,10 +135,14 @@ pub const PASSES: &[Pass] = &[
         from: Kind::Selected,
         to: Kind::Allocated,
         run: allocate,
+        profiles: REGISTERS,
         after: &[("schedule", "the order decides how many registers are needed")],
         ..EACH
     },
 ];
+
+/// The profiles whose functions have machine registers.
+const REGISTERS: Profiles = Profiles::Families(&[Family::X86, Family::Aarch64]);
 
 /// What passes over the whole program have in common.
 const WHOLE: Pass = Pass {
@@ -220,7 +223,8 @@ fn fuse(context: &Context, ir: Ir) -> Outcome {
 
 fn expand(_: &Context, ir: Ir) -> Outcome {
     let Ir::Fused(program) = ir else { return mismatch("expand", &ir) };
-    Ok(passes::expand::run(program)).into()
+    let target = rake_backends::target(program.profile);
+    Ok(passes::expand::run(program, target)).into()
 }
 
 fn sanitise(_: &Context, ir: Ir) -> Outcome {
@@ -233,9 +237,9 @@ fn simplify(_: &Context, ir: Ir) -> Outcome {
     Ok(passes::simplify::run(program)).into()
 }
 
-fn select_x86(_: &Context, ir: Ir) -> Outcome {
+fn select(_: &Context, ir: Ir) -> Outcome {
     let Ir::Fused(program) = ir else { return mismatch("select", &ir) };
-    passes::select::run(&program, &X86Target).into()
+    passes::select::run(&program, rake_backends::target(program.profile)).into()
 }
 
 fn schedule(_: &Context, ir: Ir) -> Outcome {

@@ -4,7 +4,8 @@ use crate::decode::{Instruction, Operand as Decoded};
 use crate::image::{Image, Relocation, Symbol};
 use crate::shapes::{class_of, implied};
 use rake_ir::allocated::Function;
-use rake_ir::machine::{ENTRY_BYTES, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, TABLE_BYTES, View};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
+use rake_ir::machine::{Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
 
@@ -60,7 +61,7 @@ impl Context<'_> {
         inst: &Inst<PhysReg>,
         relocations: &mut impl Iterator<Item = &'r Relocation>,
     ) -> Result<(), String> {
-        let MachOp::X86(op) = inst.op;
+        let MachOp::X86(op) = inst.op else { return Err("not an instruction of x86".into()) };
         let info = op.info();
         let mnemonic = info.mnemonics[self.space as usize].ok_or("the profile has no such instruction")?;
         if decoded.mnemonic != mnemonic {

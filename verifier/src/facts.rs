@@ -2,7 +2,8 @@
 
 use crate::shapes::{self, FmaSign};
 use rake_ir::allocated::{Function, Program};
-use rake_ir::machine::{Class, Inst, Kind, Space};
+use rake_ir::machine::x86::Space;
+use rake_ir::machine::{Class, Inst, Kind};
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::span::Span;

@@ -4,7 +4,7 @@ use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::{Endianness, SectionIndex};
 use rake_ir::allocated::Program;
-use rake_ir::machine::TABLE_BYTES;
+use rake_ir::machine::x86::TABLE_BYTES;
 use std::collections::BTreeSet;
 
 type Header = elf::FileHeader64<Endianness>;

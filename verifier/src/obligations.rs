@@ -7,8 +7,9 @@ use crate::shapes::{
     FmaSign, Shapes, crossing_name, is_constant, is_cross_lane, is_idiom, is_neutral, is_word_work, rack_class,
     region_name,
 };
-use rake_ir::machine::abi::{Abi, SYSTEM_V};
-use rake_ir::machine::{Class as File, ENTRY_BYTES, PhysReg, Space, TABLE_BYTES};
+use rake_ir::machine::abi::SYSTEM_V;
+use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
+use rake_ir::machine::{Class as File, PhysReg};
 use rake_ir::types::Ty;
 use smol_str::SmolStr;
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +195,7 @@ fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_
     let places = SYSTEM_V.places(facts.params.iter().copied());
     let words = places.iter().flatten().filter(|r| r.class == File::G);
     let mut written: BTreeMap<u8, Source> = words.map(|r| (r.number, Source::Value)).collect();
-    let word_result = Abi::class_of(facts.result) == File::G;
+    let word_result = SYSTEM_V.class_of(facts.result) == File::G;
     let mut found: BTreeMap<&str, u32> = BTreeMap::new();
     for (index, inst) in insts.iter().enumerate() {
         let name = inst.mnemonic.as_str();

@@ -2,7 +2,8 @@
 
 use crate::decode::{Class, Instruction, Operand};
 use rake_ir::machine::x86::{ALL, X86};
-use rake_ir::machine::{ENTRY_BYTES, Mem, Space, View};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space};
+use rake_ir::machine::{Mem, View};
 use rake_ir::profile::Profile;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -45,7 +46,7 @@ pub fn class_of(view: View, space: Space) -> Class {
         View::Rack => rack_class(space),
         View::Low => Class::Xmm,
         View::Mask => Class::K,
-        View::Word => Class::Gpr,
+        View::Word | View::Float => Class::Gpr,
         View::Address => Class::Address,
         View::Half => match space {
             Space::Evex => Class::Ymm,
@@ -106,7 +107,7 @@ impl Shape {
             if !slot.opmask && tied != Some(index) && !address {
                 classes.push(class_of(slot.view, space));
                 memory.push(match slot.mem {
-                    Mem::AnyEvex if space != Space::Evex => Mem::No,
+                    Mem::May { rack, element } if (rack | element) >> space as u8 & 1 == 0 => Mem::No,
                     _ if slot.view == View::Address => Mem::Table,
                     mem => mem,
                 });
@@ -155,11 +156,10 @@ fn memory_fits(mem: Mem, size: u8, broadcast: bool, space: Space) -> bool {
         Mem::No => false,
         Mem::Rack => size == rack && !broadcast,
         Mem::Element => size == 4 && !broadcast,
-        Mem::Whole => size == rack && !broadcast,
         // The address of a table is taken, not its bytes.
         Mem::Table => !broadcast,
-        Mem::Any | Mem::AnyEvex if broadcast => size == 4 && space == Space::Evex,
-        Mem::Any | Mem::AnyEvex => size == rack,
+        Mem::May { element, .. } if broadcast => size == 4 && element >> space as u8 & 1 == 1,
+        Mem::May { rack: racks, .. } => size == rack && racks >> space as u8 & 1 == 1,
     }
 }
 

@@ -14,8 +14,9 @@ use super::layout::{FUNCTION_ALIGN, Layout, Options, PADDING, lay_out};
 use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
+use rake_ir::machine::MachOp;
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{MachOp, Space};
 use rake_ir::span::Span;
 use std::fmt::Write;
 
@@ -108,10 +109,7 @@ fn emit_function(
         };
         if let Some(one) = instruction(inst, space, address) {
             // GNU `as` has no spelling for the always false and always true predicates of integer comparisons.
-            let integers = {
-                let MachOp::X86(op) = inst.op;
-                matches!(op.plain(), X86::PcmpdK | X86::PcmpudK)
-            };
+            let integers = matches!(inst.op, MachOp::X86(op) if matches!(op.plain(), X86::PcmpdK | X86::PcmpudK));
             formatter.options_mut().set_use_pseudo_ops(!integers);
             out.push('\t');
             formatter.format(&one, out);

@@ -9,7 +9,8 @@ use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 use rake_ir::allocated::Function;
 use rake_ir::diag::{self, Diagnostic};
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{Class, ENTRY_BYTES, Inst, MachOp, Mem, Operand, PhysReg, Slot, Space, View};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space};
+use rake_ir::machine::{Class, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 
 /// A displacement that a relocation fills in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +74,7 @@ fn unsupported(function: &Function, inst: &Inst<PhysReg>) -> Diagnostic {
 
 /// The iced-x86 instruction for one instruction; `address` places the literals. `None` when the space lacks it.
 pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u32) -> u64) -> Option<Instruction> {
-    let MachOp::X86(op) = inst.op;
+    let MachOp::X86(op) = inst.op else { return None };
     let info = op.info();
     let code = codes(op)[space as usize];
     if code == Code::INVALID || info.mnemonics[space as usize].is_none() || inst.args.len() != info.slots.len() {
@@ -189,6 +190,7 @@ fn register(r: PhysReg, view: View, space: Space) -> Option<Register> {
         (View::Half, Space::Evex) => (Register::YMM0, 32),
         (View::Rack | View::Low | View::Half, _) => (Register::XMM0, 16),
         (View::Mask, _) => (Register::K0, 8),
+        (View::Float, _) => return None,
         (View::Word, _) => (Register::EAX, 16),
         (View::Address, _) => (Register::RAX, 16),
     };

@@ -4,7 +4,7 @@ use super::encode::{Encoded, encode};
 use indexmap::IndexSet;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::machine::{Space, TABLE_BYTES};
+use rake_ir::machine::x86::{Space, TABLE_BYTES};
 use smol_str::SmolStr;
 
 /// Functions start at multiples of this.

@@ -4,9 +4,10 @@
 //! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
 
 use super::shuffle;
+use rake_ir::machine::MachOp;
 use rake_ir::machine::tables::{COMPRESS, EXPAND};
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{MachOp, Space};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
@@ -566,14 +567,14 @@ fn by_mask(op: Op, space: Space) -> Rule {
         (Op::Compress, Vex) => seq![
             Andps(A, B),
             Movmskps(A),
-            Address(Src::Table(&COMPRESS)),
-            LoadEntry(S2, S1, Src::Table(&COMPRESS)),
+            Address(Src::Literal(&COMPRESS)),
+            LoadEntry(S2, S1, Src::Literal(&COMPRESS)),
             Permps(S3, S0),
         ],
         (Op::Expand, Vex) => seq![
             Movmskps(A),
-            Address(Src::Table(&EXPAND)),
-            LoadEntry(S1, S0, Src::Table(&EXPAND)),
+            Address(Src::Literal(&EXPAND)),
+            LoadEntry(S1, S0, Src::Literal(&EXPAND)),
             Permps(S2, B),
             Blendvps(C, S3, A),
         ],

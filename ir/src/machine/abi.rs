@@ -10,71 +10,151 @@ use crate::types::{Elem, Ty};
 pub struct Abi {
     /// Its name.
     pub name: &'static str,
-    /// Rack registers for racks, masks and floats, in order.
-    pub vector_args: &'static [u8],
-    /// General registers for integers and `bool`, in order.
-    pub word_args: &'static [u8],
+    /// The class in which floats cross the boundary.
+    pub floats: Class,
+    /// Where arguments are found.
+    pub arguments: Arguments,
     /// The rack register of a rack, mask or float result.
     pub vector_result: u8,
     /// The general register of an integer or `bool` result.
     pub word_result: u8,
+    /// Rack registers that a function may use, in the order in which they are taken; a profile may have fewer.
+    pub rack_registers: &'static [u8],
     /// Mask registers that a function may use.
     pub mask_registers: &'static [u8],
     /// General registers that a function may use: those that the caller expects to be lost.
     pub word_registers: &'static [u8],
 }
 
+/// How arguments are passed.
+#[derive(Clone, Copy, Debug)]
+pub enum Arguments {
+    /// In registers.
+    Registers {
+        /// Rack registers for racks, masks and floats, in order.
+        vectors: &'static [u8],
+        /// General registers for integers and `bool`, in order.
+        words: &'static [u8],
+    },
+    /// By position among all arguments: the machine is virtual, or a C compiler decides.
+    Positions,
+}
+
+/// `0, 1, 2, ...`.
+const NUMBERS: [u8; 32] = {
+    let mut numbers = [0; 32];
+    let mut at = 0;
+    while at < 32 {
+        numbers[at] = at as u8;
+        at += 1;
+    }
+    numbers
+};
+
 /// System V on x86-64; general registers by hardware number (`edi esi edx ecx r8d r9d`).
 pub const SYSTEM_V: Abi = Abi {
     name: "System V x86-64",
-    vector_args: &[0, 1, 2, 3, 4, 5, 6, 7],
-    word_args: &[7, 6, 2, 1, 8, 9],
+    floats: Class::V,
+    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: &[7, 6, 2, 1, 8, 9] },
     vector_result: 0,
     word_result: 0,
+    rack_registers: &NUMBERS,
     mask_registers: &[1, 2, 3, 4, 5, 6, 7],
     word_registers: &[0, 1, 2, 6, 7, 8, 9, 10, 11],
 };
 
+/// The procedure call standard of AArch64: a function keeps the low halves of `v8`-`v15`, so none of those is used; `x16`
+/// and up are the linker's, the platform's and the caller's.
+pub const AAPCS64: Abi = Abi {
+    name: "AAPCS64",
+    floats: Class::V,
+    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0 },
+    vector_result: 0,
+    word_result: 0,
+    rack_registers: &[0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
+    mask_registers: &[],
+    word_registers: NUMBERS.split_at(16).0,
+};
+
+/// WebAssembly's functions, and C functions of scalars.
+const fn by_position(name: &'static str) -> Abi {
+    Abi {
+        name,
+        floats: Class::F,
+        arguments: Arguments::Positions,
+        vector_result: 0,
+        word_result: 0,
+        rack_registers: &[],
+        mask_registers: &[],
+        word_registers: &[],
+    }
+}
+
+/// WebAssembly: parameters are the first locals, the result is left on the stack.
+pub const WEBASSEMBLY: Abi = by_position("WebAssembly");
+
+/// A C compiler's own convention.
+pub const C: Abi = by_position("C");
+
 impl Abi {
-    /// The convention of a profile; `None` where functions have no machine registers.
-    pub const fn of(profile: Profile) -> Option<&'static Abi> {
+    /// The convention of a profile.
+    pub const fn of(profile: Profile) -> &'static Abi {
         match profile.info().family {
-            Family::X86 => Some(&SYSTEM_V),
-            _ => None,
+            Family::X86 => &SYSTEM_V,
+            Family::Aarch64 => &AAPCS64,
+            Family::Wasm => &WEBASSEMBLY,
+            Family::Scalar => &C,
         }
     }
 
     /// The class in which a value of this type crosses the boundary.
-    pub const fn class_of(ty: Ty) -> Class {
+    pub const fn class_of(&self, ty: Ty) -> Class {
         match ty {
-            Ty::Rack(_) | Ty::Mask(_) | Ty::Uniform(Elem::F32 | Elem::F64) => Class::V,
+            Ty::Rack(_) | Ty::Mask(_) => Class::V,
+            Ty::Uniform(Elem::F32 | Elem::F64) => self.floats,
             Ty::Uniform(_) => Class::G,
         }
     }
 
     /// The registers of these parameters, in order; `None` for one that the convention would pass in memory.
     pub fn places(&self, params: impl Iterator<Item = Ty>) -> Vec<Option<PhysReg>> {
-        let (mut vectors, mut words) = (self.vector_args.iter(), self.word_args.iter());
-        params
-            .map(|ty| match Abi::class_of(ty) {
-                Class::G => words.next().map(|&n| PhysReg::g(n)),
-                _ => vectors.next().map(|&n| PhysReg::v(n)),
-            })
-            .collect()
+        match self.arguments {
+            Arguments::Registers { vectors, words } => {
+                let (mut vectors, mut words) = (vectors.iter(), words.iter());
+                let place = |ty| match self.class_of(ty) {
+                    Class::G => words.next().map(|&n| PhysReg::g(n)),
+                    _ => vectors.next().map(|&n| PhysReg::v(n)),
+                };
+                params.map(place).collect()
+            }
+            Arguments::Positions => {
+                let place = |(at, ty)| Some(PhysReg { class: self.class_of(ty), number: u8::try_from(at).ok()? });
+                params.enumerate().map(place).collect()
+            }
+        }
+    }
+
+    /// How many arguments of a class can be passed, and in words what those are.
+    pub fn most(&self, class: Class) -> (usize, &'static str) {
+        match (self.arguments, class) {
+            (Arguments::Registers { words, .. }, Class::G) => (words.len(), "integers and `bool`s"),
+            (Arguments::Registers { vectors, .. }, _) => (vectors.len(), "racks, masks and floats"),
+            (Arguments::Positions, _) => (1 << u8::BITS, "arguments"),
+        }
     }
 
     /// Where a result of this type is left.
     pub const fn result(&self, ty: Ty) -> PhysReg {
-        match Abi::class_of(ty) {
+        match self.class_of(ty) {
             Class::G => PhysReg::g(self.word_result),
-            _ => PhysReg::v(self.vector_result),
+            class => PhysReg { class, number: self.vector_result },
         }
     }
 }
 
 /// Says of each parameter, and of the result, when it stands elsewhere than the profile's convention puts it.
 pub(crate) fn check_places(profile: Profile, params: &[Param], result: (Ty, PhysReg), say: &mut impl FnMut(String)) {
-    let Some(abi) = Abi::of(profile) else { return };
+    let abi = Abi::of(profile);
     for (param, place) in params.iter().zip(abi.places(params.iter().map(|param| param.ty))) {
         match place {
             Some(place) if place == param.place => {}

@@ -2,7 +2,7 @@
 //!
 //! NaN results follow x86: the first NaN operand, quieted; else the default NaN 0xffc00000.
 
-use super::Ctx;
+use super::{Ctx, tables};
 
 /// The contents of any register as 32-bit lanes, lane 0 first; what a register does not have is zero. A mask register's
 /// bit `i` is bit `i` of lane 0; a general register's 32 bits are lane 0.
@@ -23,11 +23,12 @@ pub fn repeat(bytes: &[u8], lanes: usize) -> Bits {
     bits
 }
 
-/// The entry of a table that an operand numbers: its bytes from there on, zeros past the end.
+/// The entry of a table that an operand numbers: zeros past the end, or when it is no table.
 pub fn entry(table: &[u8], number: &Bits) -> Bits {
-    let start = (number[0] as usize).saturating_mul(super::ENTRY_BYTES).min(table.len());
+    let entry = tables::of(table).map_or(0, |table| table.entry);
+    let start = (number[0] as usize).saturating_mul(entry).min(table.len());
     let mut bits = ZERO;
-    for (at, byte) in table[start..].iter().enumerate().take(super::ENTRY_BYTES) {
+    for (at, byte) in table[start..].iter().enumerate().take(entry) {
         bits[at / 4] |= u32::from(*byte) << (8 * (at % 4));
     }
     bits

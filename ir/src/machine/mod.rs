@@ -4,12 +4,15 @@
 //! shapes, encoders and the verifier agree on them, and their semantics make both IRs executable. A family of machines
 //! adds a table and a variant of [`MachOp`]; nothing else here knows a machine.
 
+pub mod aarch64;
 pub mod abi;
 pub mod bits;
 pub mod convert;
 pub mod lanes;
+pub mod scalar;
 pub mod tables;
 pub mod text;
+pub mod wasm;
 pub mod x86;
 
 use crate::profile::{Family, Profile};
@@ -27,11 +30,13 @@ pub enum Class {
     K,
     /// General registers; only where scalars cross the C boundary and where a mask's bits become a number.
     G,
+    /// Floats where the boundary does not pass them in rack registers: WebAssembly's `f32`, C's `float`.
+    F,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Class; 3] = [Class::V, Class::K, Class::G];
+    pub const ALL: [Class; 4] = [Class::V, Class::K, Class::G, Class::F];
 
     /// The letter in dumps.
     pub const fn letter(self) -> char {
@@ -39,6 +44,7 @@ impl Class {
             Class::V => 'v',
             Class::K => 'k',
             Class::G => 'g',
+            Class::F => 'f',
         }
     }
 
@@ -63,6 +69,8 @@ pub enum View {
     Word,
     /// A general register that holds an address, or whose upper half is known to be zero where one is made with it.
     Address,
+    /// A float that is no rack.
+    Float,
 }
 
 impl View {
@@ -72,6 +80,7 @@ impl View {
             View::Rack | View::Low | View::Half => Class::V,
             View::Mask => Class::K,
             View::Word | View::Address => Class::G,
+            View::Float => Class::F,
         }
     }
 }
@@ -104,29 +113,6 @@ impl PhysReg {
 impl fmt::Display for PhysReg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.class.letter(), self.number)
-    }
-}
-
-/// How instructions are encoded; the column of a row. Each profile uses one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Space {
-    /// Legacy SSE: 128 bits, two operands.
-    Sse,
-    /// VEX at 256 bits.
-    Vex,
-    /// EVEX at 512 bits.
-    Evex,
-}
-
-impl Space {
-    /// The space of an x86 profile; `None` for other families.
-    pub const fn of(profile: Profile) -> Option<Space> {
-        match profile {
-            Profile::X86Sse2 => Some(Space::Sse),
-            Profile::X86Avx2 => Some(Space::Vex),
-            Profile::X86Avx512 => Some(Space::Evex),
-            _ => None,
-        }
     }
 }
 
@@ -169,26 +155,29 @@ impl Kind {
 pub enum Mem {
     /// Never.
     No,
-    /// A whole rack, aligned to itself; in EVEX also one 32-bit element broadcast.
-    Any,
-    /// As `Any`, but only in EVEX.
-    AnyEvex,
-    /// Always a whole rack in memory: the operand of a constant load.
+    /// In these variants of the family, a bit each: as a whole rack, aligned to itself, and as one 32-bit element that is
+    /// read into every lane.
+    May {
+        #[allow(missing_docs)]
+        rack: u8,
+        #[allow(missing_docs)]
+        element: u8,
+    },
+    /// Always a literal of a whole rack: the operand of a constant load, or what an instruction holds in itself.
     Rack,
     /// Always one 32-bit element in memory: the operand of a broadcasting load.
     Element,
-    /// A whole rack, aligned to itself, in every space: the instruction broadcasts no 32-bit element.
-    Whole,
-    /// A table of [`TABLE_BYTES`]: the row takes its address, or names it after the address and the number of the entry
+    /// One of [`tables::TABLES`]: the row takes its address, or names it after the address and the number of the entry
     /// that it reads. Evaluators see the entry that the operand before it picks.
     Table,
 }
 
-/// Bytes of a table: an entry of eight bytes for each mask of eight lanes.
-pub const TABLE_BYTES: usize = 8 << 8;
-
-/// Bytes of an entry of a table.
-pub const ENTRY_BYTES: usize = 8;
+impl Mem {
+    /// Whether the operand is always a literal.
+    pub const fn is_literal(self) -> bool {
+        matches!(self, Mem::Rack | Mem::Element | Mem::Table)
+    }
+}
 
 /// One operand of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -197,7 +186,7 @@ pub struct Slot {
     pub view: View,
     /// Whether it may stand in memory.
     pub mem: Mem,
-    /// Whether it is the EVEX opmask of the instruction (`{k1}`) rather than an operand of its own.
+    /// Whether it is the mask that the instruction stands under (EVEX's `{k1}`) rather than an operand of its own.
     pub opmask: bool,
 }
 
@@ -241,13 +230,16 @@ pub struct Ctx {
 /// Semantics on register bits, operands in the row's order.
 pub type Semantics = fn(Ctx, &[Bits]) -> Bits;
 
-/// One row of a machine table. The arrays run over [`Space`].
+/// The most profiles that a family has.
+pub const VARIANTS: usize = 3;
+
+/// One row of a machine table. The arrays run over the profiles of the family ([`Profile::variant`]).
 #[derive(Clone, Copy, Debug)]
 pub struct MachInfo {
     /// Its name in dumps.
     pub name: &'static str,
-    /// The assembler's mnemonic in each space; `None` where the profile lacks it.
-    pub mnemonics: [Option<&'static str>; 3],
+    /// The assembler's mnemonic in each variant; `None` where the profile lacks it.
+    pub mnemonics: [Option<&'static str>; VARIANTS],
     /// What it is for.
     pub kind: Kind,
     /// How it sees its destination; `None` when it has none.
@@ -256,8 +248,8 @@ pub struct MachInfo {
     pub slots: &'static [Slot],
     /// Whether it has an 8-bit immediate.
     pub imm: bool,
-    /// In each space the operand whose register the destination must share.
-    pub tied: [Option<u8>; 3],
+    /// In each variant the operand whose register the destination must share.
+    pub tied: [Option<u8>; VARIANTS],
     /// Whether the opmask zeroes the lanes it leaves out (`{z}`).
     pub zeroing: bool,
     /// Whether it multiplies and adds with one rounding.
@@ -266,17 +258,115 @@ pub struct MachInfo {
     pub raises: bool,
     /// Other forms of the same operation, the row itself not among them.
     pub forms: &'static [Form],
-    /// Its cost in each space.
-    pub cost: [Cost; 3],
+    /// Its cost in each variant.
+    pub cost: [Cost; VARIANTS],
     /// What it computes.
     pub eval: Semantics,
 }
+
+impl MachInfo {
+    /// A row of a family: mnemonics by variant (`""` where the profile lacks it), and the same cost in each, reciprocal
+    /// throughput and latency in hundredths of a cycle.
+    pub(crate) const fn new(
+        name: &'static str,
+        mnemonics: [&'static str; VARIANTS],
+        kind: Kind,
+        dst: Option<View>,
+        slots: &'static [Slot],
+        cost: (u16, u16),
+        eval: Semantics,
+    ) -> MachInfo {
+        const fn column(mnemonic: &'static str) -> Option<&'static str> {
+            if mnemonic.is_empty() { None } else { Some(mnemonic) }
+        }
+        let cost = Cost { throughput: cost.0, latency: cost.1 };
+        MachInfo {
+            name,
+            mnemonics: [column(mnemonics[0]), column(mnemonics[1]), column(mnemonics[2])],
+            kind,
+            dst,
+            slots,
+            imm: false,
+            tied: [None; VARIANTS],
+            zeroing: false,
+            contracts: false,
+            raises: false,
+            forms: &[],
+            cost: [cost; VARIANTS],
+            eval,
+        }
+    }
+
+    /// Every variant overwrites its first operand.
+    pub(crate) const fn destructive(mut self) -> MachInfo {
+        self.tied = [Some(0); VARIANTS];
+        self
+    }
+
+    /// It has an immediate.
+    pub(crate) const fn imm(mut self) -> MachInfo {
+        self.imm = true;
+        self
+    }
+
+    /// It may raise a floating-point exception, in each lane on its own.
+    pub(crate) const fn raises(mut self) -> MachInfo {
+        self.raises = true;
+        self
+    }
+
+    /// It multiplies and adds with one rounding.
+    pub(crate) const fn contracts(mut self) -> MachInfo {
+        (self.contracts, self.raises) = (true, true);
+        self
+    }
+
+    pub(crate) const fn forms(mut self, forms: &'static [Form]) -> MachInfo {
+        self.forms = forms;
+        self
+    }
+}
+
+/// Declares a family's table: `Op = row;` each.
+macro_rules! machine_table {
+    ($(#[$doc:meta])* $name:ident { $($op:ident = $row:expr;)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[allow(missing_docs)]
+        pub enum $name { $($op),* }
+
+        /// Every operation, in the table's order.
+        pub const ALL: &[$name] = &[$($name::$op),*];
+
+        /// The table.
+        pub static TABLE: &[MachInfo] = &[$($row),*];
+
+        impl $name {
+            /// Its row.
+            pub const fn info(self) -> &'static MachInfo {
+                &TABLE[self as usize]
+            }
+
+            /// The operation with this name in dumps.
+            pub fn from_name(name: &str) -> Option<$name> {
+                ALL.iter().copied().find(|op| op.info().name == name)
+            }
+        }
+    };
+}
+use machine_table;
 
 /// A machine operation of some family: a row of that family's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum MachOp {
     /// x86-64.
     X86(x86::X86),
+    /// AArch64.
+    A64(aarch64::A64),
+    /// WebAssembly.
+    Wasm(wasm::Wasm),
+    /// Scalar C.
+    Scalar(scalar::Scalar),
 }
 
 impl MachOp {
@@ -284,6 +374,9 @@ impl MachOp {
     pub const fn info(self) -> &'static MachInfo {
         match self {
             MachOp::X86(op) => op.info(),
+            MachOp::A64(op) => op.info(),
+            MachOp::Wasm(op) => op.info(),
+            MachOp::Scalar(op) => op.info(),
         }
     }
 
@@ -292,11 +385,23 @@ impl MachOp {
         self.info().name
     }
 
+    /// The family whose table has it.
+    pub const fn family(self) -> Family {
+        match self {
+            MachOp::X86(_) => Family::X86,
+            MachOp::A64(_) => Family::Aarch64,
+            MachOp::Wasm(_) => Family::Wasm,
+            MachOp::Scalar(_) => Family::Scalar,
+        }
+    }
+
     /// The operation of this family with this name.
     pub fn from_name(family: Family, name: &str) -> Option<MachOp> {
         match family {
             Family::X86 => x86::X86::from_name(name).map(MachOp::X86),
-            _ => None,
+            Family::Aarch64 => aarch64::A64::from_name(name).map(MachOp::A64),
+            Family::Wasm => wasm::Wasm::from_name(name).map(MachOp::Wasm),
+            Family::Scalar => scalar::Scalar::from_name(name).map(MachOp::Scalar),
         }
     }
 
@@ -307,6 +412,7 @@ impl MachOp {
                 Some(op) => Some(MachOp::X86(op)),
                 None => None,
             },
+            _ => None,
         }
     }
 
@@ -318,30 +424,36 @@ impl MachOp {
                 Some(op) => Some(MachOp::X86(op)),
                 None => None,
             },
+            _ => None,
         }
     }
 
     /// Whether the profile has it.
     pub fn is_in(self, profile: Profile) -> bool {
-        Space::of(profile).is_some_and(|s| self.info().mnemonics[s as usize].is_some())
+        self.mnemonic(profile).is_some()
+    }
+
+    /// Its mnemonic on this profile; `None` where the profile lacks it.
+    pub fn mnemonic(self, profile: Profile) -> Option<&'static str> {
+        let row = Some(self.info()).filter(|_| profile.info().family == self.family())?;
+        row.mnemonics[profile.variant()]
     }
 
     /// The operand that shares the destination's register on this profile.
     pub fn tied(self, profile: Profile) -> Option<usize> {
-        let space = Space::of(profile)?;
-        self.info().tied[space as usize].map(usize::from)
+        self.info().tied[profile.variant()].map(usize::from)
     }
 
     /// Its cost on this profile.
     pub fn cost(self, profile: Profile) -> Cost {
-        Space::of(profile).map_or(Cost::default(), |s| self.info().cost[s as usize])
+        self.info().cost[profile.variant()]
     }
 
     /// Whether operand `slot` may be a whole rack in memory on this profile.
     pub fn takes_rack_literal(self, slot: usize, profile: Profile) -> bool {
         match self.info().slots.get(slot).map(|s| s.mem) {
-            Some(Mem::Any | Mem::Whole | Mem::Rack) => true,
-            Some(Mem::AnyEvex) => Space::of(profile) == Some(Space::Evex),
+            Some(Mem::Rack) => true,
+            Some(Mem::May { rack, .. }) => rack >> profile.variant() & 1 == 1,
             _ => false,
         }
     }
@@ -349,9 +461,17 @@ impl MachOp {
     /// Whether operand `slot` may be one broadcast element in memory on this profile.
     pub fn takes_broadcast(self, slot: usize, profile: Profile) -> bool {
         match self.info().slots.get(slot).map(|s| s.mem) {
-            Some(Mem::Any | Mem::AnyEvex) => Space::of(profile) == Some(Space::Evex),
             Some(Mem::Element) => true,
+            Some(Mem::May { element, .. }) => element >> profile.variant() & 1 == 1,
             _ => false,
+        }
+    }
+
+    /// The immediate that says the same of the first two operands the other way round, where the profile has it.
+    fn mirror(self, imm: u8, profile: Profile) -> Option<u8> {
+        match self {
+            MachOp::X86(op) => x86::mirror(op, imm, profile.variant() == x86::Space::Sse as usize),
+            _ => None,
         }
     }
 }
@@ -410,28 +530,40 @@ pub struct Inst<R> {
 /// The operations that every compilation for a profile needs beside selection's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Idioms {
-    /// A rack of zeros, and of ones.
-    pub zero: MachOp,
-    #[allow(missing_docs)]
-    pub ones: MachOp,
-    /// Loads a whole rack from memory.
+    /// Loads a literal of a whole rack.
     pub load: MachOp,
-    /// Loads one element into every lane; some spaces lack it.
-    pub load_splat: MachOp,
+    /// The instruction, with its immediate, that makes a rack of these 32-bit lanes, over and over, without a literal.
+    pub constant: fn(&[u32]) -> Option<(MachOp, Option<u8>)>,
+    /// Where masks have registers of their own.
+    pub masks: Option<MaskIdioms>,
+    /// Where functions have machine registers.
+    pub registers: Option<RegisterIdioms>,
+}
+
+/// What is done with masks that have registers of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskIdioms {
     /// A mask of no lanes, and of all.
-    pub no_lanes: MachOp,
+    pub none: MachOp,
     #[allow(missing_docs)]
-    pub all_lanes: MachOp,
-    /// Copies a rack register, a mask register, and a general register.
-    pub move_rack: MachOp,
-    #[allow(missing_docs)]
-    pub move_mask: MachOp,
-    #[allow(missing_docs)]
-    pub move_word: MachOp,
+    pub all: MachOp,
+    /// Copies a mask register.
+    pub copy: MachOp,
     /// Spreads a mask register over a rack, and reads it back from the sign bits.
-    pub mask_to_rack: MachOp,
+    pub to_rack: MachOp,
     #[allow(missing_docs)]
-    pub rack_to_mask: MachOp,
+    pub from_rack: MachOp,
+}
+
+/// What allocation adds to a function.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterIdioms {
+    /// Loads one element into every lane, where one instruction does.
+    pub load_splat: Option<MachOp>,
+    /// Copies a rack register, and a general register.
+    pub copy_rack: MachOp,
+    #[allow(missing_docs)]
+    pub copy_word: MachOp,
     /// What a function executes before it returns no rack; `None` where nothing is due.
     pub leave_racks: Option<MachOp>,
     /// Returns.
@@ -439,21 +571,23 @@ pub struct Idioms {
 }
 
 impl Idioms {
-    /// The operation that copies a register of this class.
-    pub const fn copy(&self, class: Class) -> MachOp {
+    /// The operation that copies a register of this class; `None` where the profile has no such registers.
+    pub fn copy(&self, class: Class) -> Option<MachOp> {
         match class {
-            Class::V => self.move_rack,
-            Class::K => self.move_mask,
-            Class::G => self.move_word,
+            Class::V => self.registers.map(|registers| registers.copy_rack),
+            Class::K => self.masks.map(|masks| masks.copy),
+            Class::G => self.registers.map(|registers| registers.copy_word),
+            Class::F => None,
         }
     }
 
-    /// The idioms of a profile; `None` where no machine table serves it.
-    pub const fn of(profile: Profile) -> Option<&'static Idioms> {
-        match Space::of(profile) {
-            Some(Space::Sse) => Some(&x86::SSE_IDIOMS),
-            Some(_) => Some(&x86::AVX_IDIOMS),
-            None => None,
+    /// The idioms of a profile.
+    pub const fn of(profile: Profile) -> &'static Idioms {
+        match profile.info().family {
+            Family::X86 => x86::idioms(profile),
+            Family::Aarch64 => &aarch64::IDIOMS,
+            Family::Wasm => &wasm::IDIOMS,
+            Family::Scalar => &scalar::IDIOMS,
         }
     }
 }
@@ -462,10 +596,7 @@ impl Form {
     /// The immediate of this form of an instruction of `op` whose immediate is `imm`; `None` when this form cannot be.
     pub fn imm(&self, op: MachOp, imm: Option<u8>, profile: Profile) -> Option<Option<u8>> {
         match (self.imm, imm) {
-            (ImmMap::Mirror, Some(imm)) => {
-                let MachOp::X86(op) = op;
-                x86::mirror(op, imm, Space::of(profile) == Some(Space::Sse)).map(Some)
-            }
+            (ImmMap::Mirror, Some(imm)) => op.mirror(imm, profile).map(Some),
             _ => Some(imm),
         }
     }

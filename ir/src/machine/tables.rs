@@ -1,32 +1,52 @@
-//! Tables that code reads by the eight bits of a mask: eight bytes for each mask, a lane number in each byte. Dumps write
-//! their names.
+//! Tables that code reads by the bits of a mask. Dumps write their names.
 
-use super::{ENTRY_BYTES, TABLE_BYTES};
-
-const LANES: usize = ENTRY_BYTES;
-
-/// Every table, by its name in dumps.
-pub const TABLES: &[(&str, &[u8; TABLE_BYTES])] = &[("compress", &COMPRESS), ("expand", &EXPAND)];
-
-/// The name of the table of these bytes.
-pub fn name_of(bytes: &[u8]) -> Option<&'static str> {
-    TABLES.iter().find(|(_, table)| table.as_slice() == bytes).map(|(name, _)| *name)
+/// A table: an entry for each mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Table {
+    /// Its name in dumps.
+    pub name: &'static str,
+    /// Bytes of an entry.
+    pub entry: usize,
+    /// The entries, by the mask's bits.
+    pub bytes: &'static [u8],
 }
 
-/// The bytes of the table with this name.
-pub fn named(name: &str) -> Option<&'static [u8]> {
-    TABLES.iter().find(|(other, _)| *other == name).map(|(_, table)| table.as_slice())
+/// Every table; all are longer than any rack.
+pub const TABLES: &[Table] = &[
+    Table { name: "compress", entry: LANES, bytes: &COMPRESS },
+    Table { name: "expand", entry: LANES, bytes: &EXPAND },
+];
+
+/// The bytes of the longest rack.
+const MOST_RACK_BYTES: usize = 64;
+
+/// Whether a literal is as long as only tables are.
+pub const fn is_table(literal: &[u8]) -> bool {
+    literal.len() > MOST_RACK_BYTES
 }
+
+/// The table of these bytes.
+pub fn of(literal: &[u8]) -> Option<&'static Table> {
+    if is_table(literal) { TABLES.iter().find(|table| table.bytes == literal) } else { None }
+}
+
+/// The table with this name.
+pub fn named(name: &str) -> Option<&'static Table> {
+    TABLES.iter().find(|table| table.name == name)
+}
+
+/// Lanes of the masks of `COMPRESS` and `EXPAND`, and bytes of their entries: a lane number in each.
+const LANES: usize = 8;
 
 /// For `compress`: the selected lanes in order, then a lane that is not selected, whose contents are zero by then.
-pub const COMPRESS: [u8; TABLE_BYTES] = {
-    let mut table = [0; TABLE_BYTES];
+pub const COMPRESS: [u8; LANES << LANES] = {
+    let mut table = [0; LANES << LANES];
     let mut mask = 0;
     while mask < 1 << LANES {
         let (mut lane, mut to) = (0, 0);
         while lane < LANES {
             if mask >> lane & 1 == 1 {
-                table[mask * ENTRY_BYTES + to] = lane as u8;
+                table[mask * LANES + to] = lane as u8;
                 to += 1;
             }
             lane += 1;
@@ -34,7 +54,7 @@ pub const COMPRESS: [u8; TABLE_BYTES] = {
         // The lowest lane that is left out; every place is taken when there is none.
         let out = (!mask).trailing_zeros();
         while to < LANES {
-            table[mask * ENTRY_BYTES + to] = out as u8;
+            table[mask * LANES + to] = out as u8;
             to += 1;
         }
         mask += 1;
@@ -43,13 +63,13 @@ pub const COMPRESS: [u8; TABLE_BYTES] = {
 };
 
 /// For `expand`: for each lane the number of selected lanes below it.
-pub const EXPAND: [u8; TABLE_BYTES] = {
-    let mut table = [0; TABLE_BYTES];
+pub const EXPAND: [u8; LANES << LANES] = {
+    let mut table = [0; LANES << LANES];
     let mut mask = 0;
     while mask < 1 << LANES {
         let mut lane = 0;
         while lane < LANES {
-            table[mask * ENTRY_BYTES + lane] = (mask & ((1 << lane) - 1)).count_ones() as u8;
+            table[mask * LANES + lane] = (mask & ((1 << lane) - 1)).count_ones() as u8;
             lane += 1;
         }
         mask += 1;

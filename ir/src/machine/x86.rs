@@ -7,20 +7,59 @@
 use super::bits::{self, Bits, ZERO};
 use super::convert;
 use super::lanes;
-use super::{Cost, Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View};
+use super::{Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms, Semantics};
+use super::{Slot, View};
+use crate::profile::Profile;
+
+/// Bytes of a table that AVX2 code reads by the bits of a mask, and of its entries, one for each mask of eight lanes.
+pub const TABLE_BYTES: usize = ENTRY_BYTES << 8;
+#[allow(missing_docs)]
+pub const ENTRY_BYTES: usize = 8;
+
+/// How instructions are encoded; each profile of the family uses one, and stands at its number among the family's variants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Space {
+    /// Legacy SSE: 128 bits, two operands.
+    Sse,
+    /// VEX at 256 bits.
+    Vex,
+    /// EVEX at 512 bits.
+    Evex,
+}
+
+impl Space {
+    /// The space of an x86 profile; `None` for other families.
+    pub const fn of(profile: Profile) -> Option<Space> {
+        match profile {
+            Profile::X86Sse2 => Some(Space::Sse),
+            Profile::X86Avx2 => Some(Space::Vex),
+            Profile::X86Avx512 => Some(Space::Evex),
+            _ => None,
+        }
+    }
+}
 
 const fn slot(view: View, mem: Mem) -> Slot {
     Slot { view, mem, opmask: false }
 }
 
+const EVEX: u8 = 1 << Space::Evex as u8;
+const EVERY: u8 = 0b111;
+/// A whole rack in memory; in EVEX also one element.
+const ANY: Mem = Mem::May { rack: EVERY, element: EVEX };
+/// The same, only in EVEX.
+const ANY_EVEX: Mem = Mem::May { rack: EVEX, element: EVEX };
+/// A whole rack in memory; the instruction broadcasts no 32-bit element.
+const WHOLE: Mem = Mem::May { rack: EVERY, element: 0 };
+
 /// A rack in a register.
 const R: Slot = slot(View::Rack, Mem::No);
 /// A rack in a register or in memory.
-const M: Slot = slot(View::Rack, Mem::Any);
+const M: Slot = slot(View::Rack, ANY);
 /// A rack in a register, in EVEX also in memory.
-const E: Slot = slot(View::Rack, Mem::AnyEvex);
+const E: Slot = slot(View::Rack, ANY_EVEX);
 /// A rack in a register or, never as one broadcast element, in memory.
-const N: Slot = slot(View::Rack, Mem::Whole);
+const N: Slot = slot(View::Rack, WHOLE);
 /// The low half of a rack register.
 const H: Slot = slot(View::Half, Mem::No);
 /// The low 128 bits of a rack register.
@@ -36,10 +75,6 @@ const P: Slot = slot(View::Address, Mem::No);
 /// A table in memory.
 const T: Slot = slot(View::Rack, Mem::Table);
 
-const fn column(mnemonic: &'static str) -> Option<&'static str> {
-    if mnemonic.is_empty() { None } else { Some(mnemonic) }
-}
-
 const fn row(
     name: &'static str,
     mnemonics: [&'static str; 3],
@@ -49,22 +84,7 @@ const fn row(
     cost: (u16, u16),
     eval: Semantics,
 ) -> MachInfo {
-    let cost = Cost { throughput: cost.0, latency: cost.1 };
-    MachInfo {
-        name,
-        mnemonics: [column(mnemonics[0]), column(mnemonics[1]), column(mnemonics[2])],
-        kind,
-        dst,
-        slots,
-        imm: false,
-        tied: [None; 3],
-        zeroing: false,
-        contracts: false,
-        raises: false,
-        forms: &[],
-        cost: [cost; 3],
-        eval,
-    }
+    MachInfo::new(name, mnemonics, kind, dst, slots, cost, eval)
 }
 
 impl MachInfo {
@@ -74,41 +94,14 @@ impl MachInfo {
         self
     }
 
-    /// Every form overwrites its first operand.
-    const fn destructive(mut self) -> MachInfo {
-        self.tied = [Some(0); 3];
-        self
-    }
-
-    const fn imm(mut self) -> MachInfo {
-        self.imm = true;
-        self
-    }
-
     const fn zeroing(mut self) -> MachInfo {
         self.zeroing = true;
-        self
-    }
-
-    /// It may raise a floating-point exception, in each lane on its own.
-    const fn raises(mut self) -> MachInfo {
-        self.raises = true;
-        self
-    }
-
-    const fn contracts(mut self) -> MachInfo {
-        (self.contracts, self.raises) = (true, true);
         self
     }
 
     /// The lanes that the opmask leaves out keep those of the second operand, which EVEX overwrites.
     const fn merging(mut self) -> MachInfo {
         self.tied[2] = Some(1);
-        self
-    }
-
-    const fn forms(mut self, forms: &'static [Form]) -> MachInfo {
-        self.forms = forms;
         self
     }
 
@@ -190,7 +183,9 @@ impl<const OP: usize, const MERGE: bool> Masked<OP, MERGE> {
     const FORMS: &'static ([Form; 8], usize) = &{
         let (mut forms, mut count, mut at) = ([commuted(X86::Addps); 8], 0, 0);
         while at < PLAIN[OP].forms.len() {
-            let Form { op: MachOp::X86(op), from, imm } = PLAIN[OP].forms[at];
+            let Form { op: MachOp::X86(op), from, imm } = PLAIN[OP].forms[at] else {
+                panic!("a form of another family")
+            };
             let keeps = match (PLAIN[op as usize].tied[2], PLAIN[OP].tied[2]) {
                 (Some(there), Some(here)) => from[there as usize] == here,
                 (None, None) => true,
@@ -548,24 +543,55 @@ impl X86 {
 }
 
 /// Idioms of the profile without VEX.
-pub const SSE_IDIOMS: Idioms = Idioms {
-    zero: MachOp::X86(X86::Zero),
-    ones: MachOp::X86(X86::Ones),
+const SSE_IDIOMS: Idioms = Idioms {
     load: MachOp::X86(X86::Load),
-    load_splat: MachOp::X86(X86::LoadSplat),
-    no_lanes: MachOp::X86(X86::Kzero),
-    all_lanes: MachOp::X86(X86::Kones),
-    move_rack: MachOp::X86(X86::Mov),
-    move_mask: MachOp::X86(X86::Kmov),
-    move_word: MachOp::X86(X86::MoveWord),
-    mask_to_rack: MachOp::X86(X86::MaskToRack),
-    rack_to_mask: MachOp::X86(X86::RackToMask),
+    constant: |lanes| match lanes {
+        [0] => Some((MachOp::X86(X86::Zero), None)),
+        [u32::MAX] => Some((MachOp::X86(X86::Ones), None)),
+        _ => None,
+    },
+    masks: None,
+    registers: Some(SSE_REGISTERS),
+};
+
+const SSE_REGISTERS: RegisterIdioms = RegisterIdioms {
+    load_splat: None,
+    copy_rack: MachOp::X86(X86::Mov),
+    copy_word: MachOp::X86(X86::MoveWord),
     leave_racks: None,
     ret: MachOp::X86(X86::Ret),
 };
 
-/// Idioms of the profiles with VEX: as before, and the upper halves are cleared for the caller's SSE code.
-pub const AVX_IDIOMS: Idioms = Idioms { leave_racks: Some(MachOp::X86(X86::Vzeroupper)), ..SSE_IDIOMS };
+/// Idioms with VEX: one instruction broadcasts, and the upper halves are cleared for the caller's SSE code.
+const VEX_IDIOMS: Idioms = Idioms {
+    registers: Some(RegisterIdioms {
+        load_splat: Some(MachOp::X86(X86::LoadSplat)),
+        leave_racks: Some(MachOp::X86(X86::Vzeroupper)),
+        ..SSE_REGISTERS
+    }),
+    ..SSE_IDIOMS
+};
+
+/// Idioms with EVEX: masks have registers of their own.
+const EVEX_IDIOMS: Idioms = Idioms {
+    masks: Some(MaskIdioms {
+        none: MachOp::X86(X86::Kzero),
+        all: MachOp::X86(X86::Kones),
+        copy: MachOp::X86(X86::Kmov),
+        to_rack: MachOp::X86(X86::MaskToRack),
+        from_rack: MachOp::X86(X86::RackToMask),
+    }),
+    ..VEX_IDIOMS
+};
+
+/// The idioms of an x86 profile.
+pub const fn idioms(profile: Profile) -> &'static Idioms {
+    match Space::of(profile) {
+        Some(Space::Evex) => &EVEX_IDIOMS,
+        Some(Space::Vex) => &VEX_IDIOMS,
+        _ => &SSE_IDIOMS,
+    }
+}
 
 fn fma(ctx: Ctx, a: &Bits, b: &Bits, c: &Bits, negate_product: bool, negate_addend: bool) -> Bits {
     let mut out = ZERO;
@@ -711,7 +737,7 @@ mod tests {
         for &op in ALL {
             let row = op.info();
             for form in row.forms {
-                let MachOp::X86(other) = form.op;
+                let MachOp::X86(other) = form.op else { panic!("a form of another family") };
                 let arity = row.slots.len();
                 assert_eq!(other.info().slots.len(), arity);
                 for seed in 0..8 {

@@ -3,7 +3,8 @@
 use super::residence::Residence;
 use crate::pressure::{Body, FILES, file, forms, registers_of};
 use rake_ir::allocated::{Function, registers};
-use rake_ir::machine::{Class, Form, Idioms, Inst, LiteralId, Mem, Operand, PhysReg};
+use rake_ir::machine::{Class, Ctx, Form, Idioms, Inst, LiteralId, Operand, PhysReg, RegisterIdioms, tables};
+use rake_ir::profile::Profile;
 use rake_ir::selected::Reg;
 use rake_ir::types::Ty;
 use smallvec::SmallVec;
@@ -22,6 +23,7 @@ struct Assign<'a> {
     body: &'a Body<'a>,
     residence: &'a Residence,
     idioms: &'static Idioms,
+    registers: RegisterIdioms,
     /// The last place that reads each register.
     last: Vec<u32>,
     /// Where each value is while it lives.
@@ -56,7 +58,8 @@ impl<'a> Assign<'a> {
         let mut assign = Assign {
             body,
             residence,
-            idioms: Idioms::of(body.profile)?,
+            idioms: Idioms::of(body.profile),
+            registers: Idioms::of(body.profile).registers?,
             home: vec![None; body.f.regs.len()],
             hints,
             last,
@@ -132,11 +135,11 @@ impl<'a> Assign<'a> {
                 Operand::Reg(_) if choice.form.op.tied(self.body.profile) == Some(at) => Operand::Reg(dst?),
                 Operand::Reg(reg) if Some(from) == fold => self.memory(reg, &choice.form, at)?,
                 Operand::Reg(reg) => Operand::Reg(self.home[reg.0 as usize]?),
-                Operand::Literal(table) if choice.form.op.info().slots[at].mem == Mem::Table => {
-                    Operand::Literal(self.literal(self.body.f.literals.get(table.0 as usize)?.clone()))
+                // Before allocation a literal stands only where the operand always is one.
+                Operand::Literal(literal) => {
+                    Operand::Literal(self.literal(self.body.f.literals.get(literal.0 as usize)?.clone()))
                 }
-                // Apart from tables, only constant loads read literals before allocation.
-                _ => return None,
+                Operand::Broadcast(_) => return None,
             };
             args.push(operand);
         }
@@ -162,23 +165,19 @@ impl<'a> Assign<'a> {
             self.pick(self.body.f.class(reg), hint.or(self.hints[reg.0 as usize]), place.saturating_sub(1), end)?;
         self.take(home);
         self.home[reg.0 as usize] = Some(home);
-        let (mut op, mut args) = (load.op, SmallVec::new());
+        let (mut op, mut args, imm) = (load.op, SmallVec::new(), load.imm);
         if let Some(literal) = load.args.first().and_then(|a| a.literal()) {
             let bytes = self.body.f.literals.get(literal.0 as usize)?;
-            let splat = bytes.len() == 4 && self.idioms.load_splat.is_in(self.body.profile);
-            let table = load.op.info().slots.iter().any(|slot| slot.mem == Mem::Table);
-            args.push(match splat {
-                _ if table => Operand::Literal(self.literal(bytes.clone())),
-                true => Operand::Broadcast(self.literal(bytes.clone())),
-                false => Operand::Literal(self.whole(bytes)),
+            args.push(match self.registers.load_splat.filter(|_| bytes.len() == 4) {
+                _ if tables::is_table(bytes) => Operand::Literal(self.literal(bytes.clone())),
+                Some(splat) => {
+                    op = splat;
+                    Operand::Broadcast(self.literal(bytes.clone()))
+                }
+                None => Operand::Literal(self.whole(bytes)),
             });
-            op = match splat {
-                _ if table => load.op,
-                true => self.idioms.load_splat,
-                false => self.idioms.load,
-            };
         }
-        self.out.push(Inst { op, dst: Some(home), args, imm: None, region: None, span: load.span });
+        self.out.push(Inst { op, dst: Some(home), args, imm, region: None, span: load.span });
         Some(())
     }
 
@@ -217,7 +216,7 @@ impl<'a> Assign<'a> {
             let from = self.home[inst.args[usize::from(choice.form.from[tied])].reg()?.0 as usize]?;
             let to = self.pick(from.class, hint, place, until)?;
             self.take(to);
-            let op = self.idioms.copy(from.class);
+            let op = self.idioms.copy(from.class)?;
             let args = [Operand::Reg(from)].into_iter().collect();
             self.out.push(Inst { op, dst: Some(to), args, imm: None, region: None, span: inst.span });
             copied = Some(to);
@@ -248,8 +247,7 @@ impl<'a> Assign<'a> {
         let load = self.body.constant(reg)?;
         let bytes = match load.args.first().and_then(|a| a.literal()) {
             Some(literal) => self.body.f.literals.get(literal.0 as usize)?.clone(),
-            None if load.op == self.idioms.ones => vec![0xff; 4],
-            None => vec![0; 4],
+            None => made(load, self.body.profile),
         };
         if bytes.len() == 4 && form.op.takes_broadcast(at, self.body.profile) {
             return Some(Operand::Broadcast(self.literal(bytes)));
@@ -259,8 +257,7 @@ impl<'a> Assign<'a> {
 
     /// A literal of a whole rack.
     fn whole(&mut self, bytes: &[u8]) -> LiteralId {
-        let rack = self.body.profile.info().rack_bits as usize / 8;
-        self.literal(bytes.iter().copied().cycle().take(rack).collect())
+        self.literal(bytes.iter().copied().cycle().take(self.body.profile.rack_bytes()).collect())
     }
 
     fn literal(&mut self, bytes: Vec<u8>) -> LiteralId {
@@ -282,12 +279,12 @@ impl<'a> Assign<'a> {
         let bare = |op, dst, args| Inst { op, dst, args, imm: None, region: None, span };
         if home != f.result_place {
             let args = [Operand::Reg(home)].into_iter().collect();
-            self.out.push(bare(self.idioms.copy(home.class), Some(f.result_place), args));
+            self.out.push(bare(self.idioms.copy(home.class)?, Some(f.result_place), args));
         }
-        if let (Some(op), Ty::Uniform(_)) = (self.idioms.leave_racks, f.result_ty) {
+        if let (Some(op), Ty::Uniform(_)) = (self.registers.leave_racks, f.result_ty) {
             self.out.push(bare(op, None, SmallVec::new()));
         }
-        self.out.push(bare(self.idioms.ret, None, SmallVec::new()));
+        self.out.push(bare(self.registers.ret, None, SmallVec::new()));
         Some(Function {
             name: f.name.clone(),
             span: f.span,
@@ -298,6 +295,14 @@ impl<'a> Assign<'a> {
             result_place: f.result_place,
         })
     }
+}
+
+/// The bytes of a constant that an instruction makes without a literal: one element when all are alike.
+fn made(inst: &Inst<Reg>, profile: Profile) -> Vec<u8> {
+    let lanes = profile.lanes_of_bits(32);
+    let bits = (inst.op.info().eval)(Ctx { lanes, imm: inst.imm.unwrap_or(0) }, &[]);
+    let alike = bits[..lanes].iter().all(|&word| word == bits[0]);
+    bits[..if alike { 1 } else { lanes }].iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// Wishes, from back to front: the result's place for the result, and along the operands that are overwritten on the way

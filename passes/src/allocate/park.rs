@@ -10,13 +10,13 @@ use rake_ir::selected::{Function, Reg, RegInfo};
 /// The function in this order with one mask more in a rack; `None` when that would not help.
 pub(super) fn relieve(body: &Body, order: &[u32]) -> Option<Function> {
     let needs = body.needs(order);
-    let [racks, masks, _] = available(body.profile);
+    let [racks, masks, ..] = available(body.profile);
     let place = (0..order.len()).max_by_key(|&p| (needs[p].registers[1], std::cmp::Reverse(p)))?;
     if needs[place].registers[1] <= masks || needs.iter().any(|need| need.registers[0] > racks) {
         return None;
     }
     let victim = farthest(body, order, place)?;
-    let idioms = Idioms::of(body.profile)?;
+    let idioms = Idioms::of(body.profile).masks?;
     let mut out = Function { insts: Vec::with_capacity(body.f.insts.len() + 8), ..body.f.clone() };
     let info = |class| RegInfo { class, ..body.f.regs[victim.0 as usize].clone() };
     let parked = out.new_reg(info(Class::V));
@@ -30,14 +30,14 @@ pub(super) fn relieve(body: &Body, order: &[u32]) -> Option<Function> {
         let mut inst = body.inst(index).clone();
         if at > place && registers_of(&inst).any(|reg| reg == victim) {
             let again = out.new_reg(info(Class::K));
-            out.insts.push(copy(idioms.rack_to_mask, again, parked, &inst));
+            out.insts.push(copy(idioms.from_rack, again, parked, &inst));
             inst.args.iter_mut().filter(|a| a.reg() == Some(victim)).for_each(|a| *a = Operand::Reg(again));
         }
         let defines = inst.dst == Some(victim);
         let near = inst.clone();
         out.insts.push(inst);
         if defines {
-            out.insts.push(copy(idioms.mask_to_rack, parked, victim, &near));
+            out.insts.push(copy(idioms.to_rack, parked, victim, &near));
         }
     }
     Some(out)

@@ -138,9 +138,9 @@ pub(super) fn tree(s: &Steps, x: ValueId, op: Op) -> ValueId {
     s.unsplat(combined(s, x, op))
 }
 
-/// The strict minimum of floats: any NaN comes through the steps as some NaN.
-pub(super) fn minimum(s: &Steps, x: ValueId) -> ValueId {
-    s.unsplat(s.canonical(combined(s, x, Op::Min)))
+/// The strict minimum or maximum of floats: any NaN comes through the steps as some NaN.
+pub(super) fn extremum(s: &Steps, x: ValueId, op: Op) -> ValueId {
+    s.unsplat(s.canonical(combined(s, x, op)))
 }
 
 /// The strict minimum of floats by the machine's raw one, which gives its second operand beside a NaN and for two zeros:
@@ -275,9 +275,9 @@ pub(super) fn scan_minimum_ordered(s: &Steps, x: ValueId) -> ValueId {
     s.canonical(s.unordered(least, ty))
 }
 
-/// Inclusive strict minima of floats.
-pub(super) fn scan_minimum(s: &Steps, x: ValueId) -> ValueId {
-    s.canonical(scan_same(s, x, Op::Min))
+/// Inclusive strict minima or maxima of floats.
+pub(super) fn scan_extremum(s: &Steps, x: ValueId, op: Op) -> ValueId {
+    s.canonical(scan_same(s, x, op))
 }
 
 /// As [`maximum_negated`], inclusive prefixes.

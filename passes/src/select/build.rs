@@ -7,7 +7,7 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::ValueId;
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, LiteralId, MachOp, Operand, PhysReg};
+use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, LiteralId, MachOp, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Param, Reg, RegInfo};
@@ -72,8 +72,9 @@ impl<'a> Builder<'a> {
             Diagnostic::error(Code::NotAvailableYet, span, format!("`{ty}` is not available on {profile} yet"))
         };
         let errors: Vec<_> = params.iter().filter(|p| !known(p.ty)).map(|p| unknown(p.ty, p.span)).collect();
-        let idioms = Idioms::of(profile);
-        let (true, Some(idioms)) = (errors.is_empty(), idioms) else { return Err(errors) };
+        if !errors.is_empty() {
+            return Err(errors);
+        }
         let info = |p: &Param| RegInfo { class: p.place.class, name: Some(p.name.clone()), span: p.span };
         let result_ty = source.values[source.result].ty;
         let out = Function {
@@ -85,10 +86,11 @@ impl<'a> Builder<'a> {
             insts: Vec::with_capacity(source.values.len() + 8),
             result: Reg(0),
             result_ty,
-            result_place: Abi::of(profile).map_or(PhysReg::v(0), |abi| abi.result(result_ty)),
+            result_place: Abi::of(profile).result(result_ty),
         };
         let map = vec![None; source.values.len()];
         let (done, literals, signs) = (HashMap::new(), HashMap::new(), vec![false; source.values.len()]);
+        let idioms = Idioms::of(profile);
         Ok(Builder { source, profile, target, idioms, out, map, done, literals, parts, signs, racks, left: false })
     }
 
@@ -266,12 +268,12 @@ impl<'a> Builder<'a> {
     fn step(&mut self, step: &Step, args: &[Reg], done: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
         let mut operands = Operands::new();
         for src in step.args {
-            if let Src::Table(bytes) = *src {
+            if let Src::Literal(bytes) = *src {
                 operands.push(Operand::Literal(self.literal(bytes.to_vec())));
                 continue;
             }
             let reg = match *src {
-                Src::Table(_) => None,
+                Src::Literal(_) => None,
                 Src::Arg(n) => args.get(usize::from(n)).copied(),
                 Src::Step(n) => done.get(usize::from(n)).copied(),
                 Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
@@ -290,6 +292,10 @@ impl<'a> Builder<'a> {
         let mut operands = Operands::new();
         for src in &step.args {
             let reg = match src {
+                PlannedSrc::Literal(bytes) => {
+                    operands.push(Operand::Literal(self.literal(bytes.clone())));
+                    continue;
+                }
                 PlannedSrc::Arg(n) => args.get(usize::from(*n)).copied(),
                 PlannedSrc::Step(n) => done.get(usize::from(*n)).copied(),
                 PlannedSrc::Lanes(lanes) => Some(self.lanes(lanes, site)),
@@ -359,20 +365,20 @@ impl<'a> Builder<'a> {
             return self.lanes(&[word], site);
         }
         let truth = bits & 1 == 1;
-        if self.racks || !self.profile.native_masks() {
-            return self.lanes(&[if truth { u32::MAX } else { 0 }], site);
+        match self.idioms.masks.filter(|_| !self.racks) {
+            None => self.lanes(&[if truth { u32::MAX } else { 0 }], site),
+            Some(masks) => {
+                let op = if truth { masks.all } else { masks.none };
+                self.emit(op, Operands::new(), None, None, site)
+            }
         }
-        let op = if truth { self.idioms.all_lanes } else { self.idioms.no_lanes };
-        self.emit(op, Operands::new(), None, None, site)
     }
 
     /// A rack of these lanes, over and over.
     fn lanes(&mut self, lanes: &[u32], site: &Site) -> Reg {
         let site = Site { region: None, ..site.clone() };
-        match lanes {
-            [0] => return self.emit(self.idioms.zero, Operands::new(), None, None, &site),
-            [u32::MAX] => return self.emit(self.idioms.ones, Operands::new(), None, None, &site),
-            _ => {}
+        if let Some((op, imm)) = (self.idioms.constant)(lanes) {
+            return self.emit(op, Operands::new(), imm, None, &site);
         }
         let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
         let id = self.literal(bytes);

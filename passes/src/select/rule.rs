@@ -60,8 +60,8 @@ pub enum Src {
     Step(u8),
     /// A constant: these 32-bit lanes, over and over. One lane is a splat.
     Lanes(&'static [u32]),
-    /// A table, where the row's operand is one: all of its bytes.
-    Table(&'static [u8]),
+    /// The bytes of an operand that is always a literal: all of a table, or a rack.
+    Literal(&'static [u8]),
 }
 
 /// A step's immediate.
@@ -95,6 +95,8 @@ pub enum PlannedSrc {
     Step(u8),
     /// A constant: these 32-bit lanes, over and over.
     Lanes(Vec<u32>),
+    /// The bytes of an operand that is always a literal.
+    Literal(Vec<u8>),
 }
 
 /// One machine operation of a planned sequence.
@@ -139,6 +141,16 @@ pub enum Rule {
     Free(u8),
     /// The profile cannot, and why.
     Unsupported(&'static str),
+}
+
+/// A selection table without rules.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoRules;
+
+impl Target for NoRules {
+    fn rule(&self, _: Key, _: Elem, _: Profile) -> Rule {
+        Rule::Unsupported("there are no rules")
+    }
 }
 
 /// A backend's selection table.

@@ -20,8 +20,9 @@ mod tests;
 
 use picture::{ANY, Picture, Task};
 use plan::{Form, Rack};
+use rake_ir::machine::MachOp;
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{MachOp, Space};
 use rake_ir::ops::{Imm, Op};
 use rake_passes::select::rule::{Instance, PlannedSrc, PlannedStep, Rule};
 

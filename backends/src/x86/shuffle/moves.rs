@@ -7,7 +7,7 @@
 //! permps index, a      a field for each lane, an option for each lane; the options are a literal
 //! ```
 
-use rake_ir::machine::Space;
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
 
 /// Where an option takes a lane from.

@@ -1,7 +1,7 @@
 //! Pictures: what each lane of a result holds, in terms of the operands' lanes.
 
 use super::inserts_lane_0;
-use rake_ir::machine::Space;
+use rake_ir::machine::x86::Space;
 use rake_ir::ops::{Imm, Op};
 use rake_passes::select::rule::Instance;
 

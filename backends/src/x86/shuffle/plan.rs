@@ -2,8 +2,9 @@
 
 use super::moves::{Control, Move, Pick};
 use super::picture::{ANY, Picture, Symbol, ZERO};
+use rake_ir::machine::MachOp;
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{MachOp, Space};
 use rake_passes::select::rule::{PlannedSrc, PlannedStep};
 use std::rc::Rc;
 
@@ -133,8 +134,7 @@ fn lower(form: Form, n: usize, rack: &Rack, steps: &mut Vec<PlannedStep>) -> Pla
 /// Copies that a sequence needs where an instruction overwrites an operand that is read again.
 pub(super) fn copies(space: Space, steps: &[PlannedStep]) -> u32 {
     let overwrites = |step: &PlannedStep| {
-        let MachOp::X86(op) = step.op;
-        let tied = op.info().tied[space as usize]?;
+        let tied = step.op.info().tied[space as usize]?;
         step.args.get(usize::from(tied)).cloned()
     };
     let lost = |(at, step): (usize, &PlannedStep)| {

@@ -7,7 +7,7 @@
 use super::moves::{Control, Move, Pick, moves};
 use super::picture::{ANY, Picture, Symbol, Task, ZERO, bit};
 use super::plan::{Cost, Form, Made, Options, Rack, apply, copies, steps, taken};
-use rake_ir::machine::Space;
+use rake_ir::machine::x86::Space;
 use std::rc::Rc;
 
 /// A plan and its cost, copies apart.

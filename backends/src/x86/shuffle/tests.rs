@@ -4,8 +4,9 @@ mod optimal;
 
 use crate::x86::select::X86Target;
 use rake_ir::machine::bits::{Bits, ZERO};
+use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::machine::{Ctx, MachOp, Mem, Space};
+use rake_ir::machine::{Ctx, MachOp, Mem};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::reference::{RackCall, Reference, reference};

@@ -3,7 +3,8 @@
 use super::{PROFILES, X86Target};
 use rake_ir::capabilities::{self, Status};
 use rake_ir::machine::bits::{Bits, ZERO};
-use rake_ir::machine::{Class, Ctx, MachOp, Mem, TABLE_BYTES};
+use rake_ir::machine::x86::TABLE_BYTES;
+use rake_ir::machine::{Class, Ctx, MachOp, Mem};
 use rake_ir::ops::{Imm, OPS, Op, Syntax, TypeRule};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
@@ -53,7 +54,7 @@ fn sequences_fit_the_machine_table() {
                             assert!([1, 2, 4, 16].contains(&lanes.len()), "{place}");
                             assert_eq!(slot.view.class(), Class::V, "{place}");
                         }
-                        Src::Table(bytes) => {
+                        Src::Literal(bytes) => {
                             assert_eq!((bytes.len(), slot.mem), (TABLE_BYTES, Mem::Table), "{place}");
                         }
                         Src::Arg(_) => {}

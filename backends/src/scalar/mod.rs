@@ -1,0 +1,3 @@
+//! Scalar C: the selection table; [`crate::c`] writes the text.
+
+pub mod select;

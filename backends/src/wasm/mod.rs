@@ -1,0 +1,3 @@
+//! WebAssembly.
+
+pub mod select;
