@@ -1,4 +1,4 @@
-// What the three files of hand-written intrinsics share: types, opaque constants, and a function for each element.
+// What the files of hand-written intrinsics share: types, opaque constants, and a function for each element.
 //
 // Each function is the shortest sequence its author found under the language's constraints:
 //   * nothing is computed lane by lane with scalar instructions, and nothing goes through memory or a general register
@@ -8,7 +8,13 @@
 //   * NaN, signed zero, saturation and lane order as the language reference has them.
 // Where a constraint costs instructions, a remark says how many.
 #pragma once
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#elif defined(__wasm__)
+#include <wasm_simd128.h>
+#else
 #include <immintrin.h>
+#endif
 
 // A constant of the rack's width that the compiler cannot look into, so that it stays one memory operand.
 #define KONST4(name, a, b, c, d)                                                                                       \
