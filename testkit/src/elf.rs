@@ -1,10 +1,12 @@
-//! A linker for one object: lays the code and the constants of a relocatable x86-64 ELF object
-//! out as one flat, position-independent image.
+//! A linker for one object: lays the code and the constants of a relocatable x86-64 or AArch64 ELF
+//! object out as one flat, position-independent image.
 
-use crate::x86::Image;
+mod fields;
+
+use crate::image::Image;
 use object::elf;
 use object::read::elf::{ElfFile64, SectionHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol};
+use object::{Architecture, Endianness, Object, ObjectSection, ObjectSymbol};
 use object::{RelocationFlags, RelocationTarget, SymbolSection};
 use std::collections::BTreeMap;
 
@@ -30,19 +32,27 @@ impl LinkedObject {
 ///
 /// # Errors
 ///
-/// The bytes are no relocatable x86-64 ELF object; it has writable data, undefined symbols in use,
-/// or relocations other than `PC32` and `PLT32` or out of their range.
+/// The bytes are no relocatable x86-64 or AArch64 ELF object; it has writable data, undefined
+/// symbols in use, or relocations other than those relative to their place ([`mod@fields`] has
+/// them all) or out of their range.
 pub fn link_elf(object_bytes: &[u8]) -> Result<LinkedObject, String> {
     let file = ElfFile64::<Endianness>::parse(object_bytes).map_err(|e| format!("not an ELF object: {e}"))?;
-    if file.architecture() != object::Architecture::X86_64 || file.kind() != object::ObjectKind::Relocatable {
-        let (kind, machine) = (file.kind(), file.architecture());
-        return Err(format!("not a relocatable x86-64 object, but {kind:?} for {machine:?}"));
+    let (kind, architecture) = (file.kind(), file.architecture());
+    let machine = match architecture {
+        Architecture::X86_64 => Machine::X86,
+        Architecture::Aarch64 => Machine::AArch64,
+        _ => return Err(format!("not an x86-64 or AArch64 object, but one for {architecture:?}")),
+    };
+    if kind != object::ObjectKind::Relocatable {
+        return Err(format!("not a relocatable object, but {kind:?}"));
     }
-    let (bytes, places) = lay_out(&file)?;
+    let (bytes, places) = lay_out(&file, machine)?;
     let mut linked = LinkedObject { bytes, symbols: BTreeMap::new() };
     for symbol in file.symbols() {
         let name = symbol.name().map_err(|e| format!("a symbol's name: {e}"))?;
+        // AArch64 assemblers mark code and data with `$x` and `$d`.
         if !name.is_empty()
+            && !name.starts_with('$')
             && let Some(at) = symbol_place(&symbol, &places)
         {
             linked.symbols.insert(name.to_owned(), at);
@@ -53,18 +63,27 @@ pub fn link_elf(object_bytes: &[u8]) -> Result<LinkedObject, String> {
             continue;
         };
         for (offset, relocation) in section.relocations() {
-            relocate(&file, &places, &mut linked.bytes, base.saturating_add(offset as usize), &relocation)
+            relocate(&file, machine, &places, &mut linked.bytes, base.saturating_add(offset as usize), &relocation)
                 .map_err(|e| format!("{}+{offset:#x}: {e}", section.name().unwrap_or("?")))?;
         }
     }
     Ok(linked)
 }
 
+/// The machines whose relocations are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Machine {
+    X86,
+    AArch64,
+}
+
 /// Offsets in the image by section index.
 type Places = BTreeMap<usize, usize>;
 
 /// The sections' bytes one after the other, and the offset of each.
-fn lay_out(file: &ElfFile64<Endianness>) -> Result<(Vec<u8>, Places), String> {
+fn lay_out(file: &ElfFile64<Endianness>, machine: Machine) -> Result<(Vec<u8>, Places), String> {
+    // Bytes that trap, between the sections: int3, and udf.
+    let filler = if machine == Machine::X86 { 0xcc } else { 0 };
     let mut bytes = Vec::new();
     let mut places = Places::new();
     for section in file.sections() {
@@ -84,7 +103,7 @@ fn lay_out(file: &ElfFile64<Endianness>) -> Result<(Vec<u8>, Places), String> {
             return Err(format!("section {name} is aligned to {align}, more than the image's 64"));
         }
         let data = section.data().map_err(|e| format!("section {name}: {e}"))?;
-        bytes.resize(bytes.len().next_multiple_of(align as usize), 0xcc);
+        bytes.resize(bytes.len().next_multiple_of(align as usize), filler);
         places.insert(section.index().0, bytes.len());
         bytes.extend_from_slice(data);
     }
@@ -101,6 +120,7 @@ fn symbol_place<'a>(symbol: &impl ObjectSymbol<'a>, places: &Places) -> Option<u
 
 fn relocate(
     file: &ElfFile64<Endianness>,
+    machine: Machine,
     places: &Places,
     bytes: &mut [u8],
     at: usize,
@@ -109,9 +129,6 @@ fn relocate(
     let RelocationFlags::Elf { r_type } = relocation.flags() else {
         return Err("not an ELF relocation".to_owned());
     };
-    if r_type != elf::R_X86_64_PC32 && r_type != elf::R_X86_64_PLT32 {
-        return Err(format!("relocation of type {r_type}; only PC32 and PLT32 run at any address"));
-    }
     let RelocationTarget::Symbol(index) = relocation.target() else {
         return Err("a relocation without a symbol".to_owned());
     };
@@ -120,9 +137,16 @@ fn relocate(
         let name = symbol.name().unwrap_or("?");
         format!("`{name}` is not defined in the object's code or constants")
     })?;
-    let distance = target as i128 + i128::from(relocation.addend()) - at as i128;
-    let distance = i32::try_from(distance).map_err(|_| format!("distance {distance} out of range"))?;
+    let target = i64::try_from(target).ok().and_then(|target| target.checked_add(relocation.addend()));
+    let target = target.ok_or("an addend out of range")?;
     let field = bytes.get_mut(at..at.saturating_add(4)).ok_or("a relocation outside its section")?;
-    field.copy_from_slice(&distance.to_le_bytes());
+    let mut word = [0; 4];
+    word.copy_from_slice(field);
+    let word = u32::from_le_bytes(word);
+    let patched = match machine {
+        Machine::X86 => fields::x86(r_type, at as i64, target)?,
+        Machine::AArch64 => fields::aarch64(r_type, word, at as i64, target)?,
+    };
+    field.copy_from_slice(&patched.to_le_bytes());
     Ok(())
 }

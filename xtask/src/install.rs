@@ -14,12 +14,12 @@ pub fn tools() -> bool {
             continue;
         }
         println!("tools: {} is missing ({}); installing", requirement.tool, requirement.purpose);
-        if let Some(package) = requirement.apt {
+        if !requirement.apt.is_empty() {
             if !refreshed {
                 apt(&["update", "-qq"]);
                 refreshed = true;
             }
-            apt(&["install", "-y", "-qq", "--no-install-recommends", package]);
+            apt(&[&["install", "-y", "-qq", "--no-install-recommends"], requirement.apt].concat());
         }
         if let Some(package) = requirement.pip {
             pip(package);
@@ -32,11 +32,18 @@ pub fn tools() -> bool {
     complete
 }
 
+/// What is not there, with what the tests that fail for it would have done, a line for each.
+pub fn missing() -> Vec<String> {
+    let all = requirements();
+    let unmet = all.iter().filter(|requirement| !requirement.is_met());
+    unmet.map(|it| format!("{}, which {}; {}", it.tool, it.purpose, advice(it))).collect()
+}
+
 fn advice(requirement: &Requirement) -> String {
     match (requirement.apt, requirement.pip) {
-        (Some(package), _) => format!("install the package {package}"),
-        (None, Some(package)) => format!("pip install {package}"),
-        (None, None) => "install it by hand".to_string(),
+        ([], Some(package)) => format!("pip install {package}"),
+        ([], None) => "install it by hand".to_string(),
+        (packages, _) => format!("apt install {}", packages.join(" ")),
     }
 }
 

@@ -32,6 +32,9 @@ pub fn test() -> bool {
     for step in &steps {
         println!("{:>6.1} s  {:<12} {}", step.seconds, step.name, if step.passed { "ok" } else { "FAILED" });
     }
+    for missing in install::missing() {
+        println!("without tests that need {missing}");
+    }
     let passed = steps.iter().all(|step| step.passed);
     println!("{}", if passed { "everything holds" } else { "something failed; see above" });
     passed

@@ -10,8 +10,8 @@
 //! everything is addressed by offset from the arena's start, so that it runs anywhere.
 
 use super::{Fault, Isa, Job, Out};
-use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd};
+use crate::image;
+use crate::memory::{Memory, os_error};
 
 /// Offset of the code; `trampoline.s` knows it.
 pub const CODE: usize = BIG_PAGE;
@@ -70,10 +70,8 @@ mod blob {
 
 /// Shared, mapped memory with all of a run in it.
 pub struct Arena {
-    base: *mut u8,
-    len: usize,
-    /// The memory as a file, for the emulator's process.
-    pub file: Option<File>,
+    /// With a file for the emulator's process.
+    pub memory: Memory,
     jobs_at: usize,
     first_out: usize,
     counts: Vec<usize>,
@@ -87,7 +85,8 @@ impl Arena {
         let (blob, trampolines) = blob::get().ok_or_else(|| {
             Fault::machinery("x86 code is run on x86-64 machines only, which assemble its trampoline")
         })?;
-        let (code, entries) = lay_out_code(blob, jobs)?;
+        let mut code = blob.to_vec();
+        let places = image::place(&mut code, jobs.iter().map(|job| job.image), 64, INT3)?;
         let jobs_at = CODE + code.len().next_multiple_of(BIG_PAGE);
         let counts: Vec<usize> = jobs.iter().map(|job| job.regs.len()).collect();
         let records: usize = counts.iter().sum();
@@ -95,30 +94,31 @@ impl Arena {
         let first_out = first_in + records * IN_STRIDE;
         let len = (first_out + records * OUT_STRIDE).next_multiple_of(BIG_PAGE);
 
-        let (base, file) = map(len, shared_file)?;
+        let memory = Memory::new(len, shared_file)?;
         let widths = jobs.iter().map(|job| job.isa.width()).collect();
-        let mut arena = Arena { base, len, file, jobs_at, first_out, counts, widths, trampolines };
-        arena.bytes()[CODE..][..code.len()].copy_from_slice(&code);
-        arena.put_jobs(jobs, &entries, first_in);
+        let mut arena = Arena { memory, jobs_at, first_out, counts, widths, trampolines };
+        arena.memory.bytes()[CODE..][..code.len()].copy_from_slice(&code);
+        arena.put_jobs(jobs, &places, first_in);
         let halt = CODE + trampolines[3];
         let places = [len, CODE, jobs_at, halt, STACK_TOP, jobs.len(), JOB_STRIDE, STATE_JOB];
-        arena.put(HEADER, &places.map(|place| place as u64));
+        arena.memory.put(HEADER, &places.map(|place| place as u64));
         let starts = [0, 1, 2].map(|isa| (CODE + trampolines[isa]) as u64);
-        arena.put(HEADER + 64, &starts);
+        arena.memory.put(HEADER + 64, &starts);
         Ok(arena)
     }
 
     /// Fills the job table and the argument records.
-    fn put_jobs(&mut self, jobs: &[Job], entries: &[usize], first_in: usize) {
+    fn put_jobs(&mut self, jobs: &[Job], places: &[usize], first_in: usize) {
         let (mut next_in, mut next_out) = (first_in, self.first_out);
-        for (number, (job, &entry)) in jobs.iter().zip(entries).enumerate() {
+        for (number, (job, &place)) in jobs.iter().zip(places).enumerate() {
+            let entry = CODE + place + job.image.entry;
             let fields = [entry, next_in, next_out, job.regs.len(), job.isa as usize];
-            self.put(self.jobs_at + number * JOB_STRIDE, &fields.map(|field| field as u64));
+            self.memory.put(self.jobs_at + number * JOB_STRIDE, &fields.map(|field| field as u64));
             for regs in job.regs {
                 let vecs = regs.vec.as_flattened();
-                self.bytes()[next_in..][..vecs.len()].copy_from_slice(vecs);
-                self.put(next_in + 512, &regs.gpr);
-                self.put(next_in + 560, &[u64::from(regs.mxcsr)]);
+                self.memory.bytes()[next_in..][..vecs.len()].copy_from_slice(vecs);
+                self.memory.put(next_in + 512, &regs.gpr);
+                self.memory.put(next_in + 560, &[u64::from(regs.mxcsr)]);
                 next_in += IN_STRIDE;
             }
             next_out += job.regs.len() * OUT_STRIDE;
@@ -130,7 +130,7 @@ impl Arena {
         // SAFETY: the range is inside the mapping and starts at a page.
         let code = unsafe {
             let access = libc::PROT_READ | libc::PROT_EXEC;
-            libc::mprotect(self.base.add(CODE).cast(), self.jobs_at - CODE, access)
+            libc::mprotect(self.memory.address(CODE).cast(), self.jobs_at - CODE, access)
         };
         if code == 0 { Ok(()) } else { Err(os_error("making memory executable")) }
     }
@@ -138,20 +138,19 @@ impl Arena {
     /// Address of the trampoline for job `number`'s ISA, and of the job.
     pub fn call(&self, number: usize, isa: Isa) -> (*const u8, *const u8) {
         let job = self.jobs_at + number * JOB_STRIDE;
-        // SAFETY: both are inside the mapping.
-        unsafe { (self.base.add(CODE + self.trampolines[isa as usize]), self.base.add(job)) }
+        (self.memory.address(CODE + self.trampolines[isa as usize]), self.memory.address(job))
     }
 
     /// Notes that job `number` starts. Allocates nothing, so that a forked child may call it.
     pub fn begin(&self, number: usize) {
         // SAFETY: inside the mapping and aligned.
-        unsafe { self.base.add(STATE_JOB).cast::<u64>().write_volatile(number as u64) }
+        unsafe { self.memory.address(STATE_JOB).cast::<u64>().write_volatile(number as u64) }
     }
 
     /// The job and record that were under way when a run broke off.
     pub fn progress(&mut self) -> (usize, usize) {
-        let job = self.get(STATE_JOB) as usize;
-        let left = self.get(STATE_LEFT) as usize;
+        let job = self.memory.get(STATE_JOB) as usize;
+        let left = self.memory.get(STATE_LEFT) as usize;
         (job, self.counts.get(job).map_or(0, |count| count.saturating_sub(left)))
     }
 
@@ -170,89 +169,20 @@ impl Arena {
 
     fn result(&mut self, at: usize, width: usize) -> Out {
         let mut vec0 = [0; 64];
-        vec0[..width].copy_from_slice(&self.bytes()[at..][..width]);
+        vec0[..width].copy_from_slice(&self.memory.bytes()[at..][..width]);
         let mut clobbered = Vec::new();
         for (i, (name, value)) in SENTINELS.into_iter().enumerate() {
-            if self.get(at + 80 + 8 * i) != value {
+            if self.memory.get(at + 80 + 8 * i) != value {
                 clobbered.push(name);
             }
         }
-        if self.get(at + 128) != 0 {
+        if self.memory.get(at + 128) != 0 {
             clobbered.push("rsp");
         }
-        if self.get(at + 136) & DIRECTION_FLAG != 0 {
+        if self.memory.get(at + 136) & DIRECTION_FLAG != 0 {
             clobbered.push("DF");
         }
-        let (rax, mxcsr) = (self.get(at + 64), self.get(at + 72) as u32);
+        let (rax, mxcsr) = (self.memory.get(at + 64), self.memory.get(at + 72) as u32);
         Out { vec0, rax, mxcsr, callee_saved_ok: clobbered.is_empty(), clobbered }
     }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the mapping is ours and `len` bytes long. Other processes write to it only
-        // while we wait for them.
-        unsafe { std::slice::from_raw_parts_mut(self.base, self.len) }
-    }
-
-    fn get(&mut self, at: usize) -> u64 {
-        let mut word = [0; 8];
-        word.copy_from_slice(&self.bytes()[at..][..8]);
-        u64::from_le_bytes(word)
-    }
-
-    fn put(&mut self, at: usize, words: &[u64]) {
-        for (i, word) in words.iter().enumerate() {
-            self.bytes()[at + 8 * i..][..8].copy_from_slice(&word.to_le_bytes());
-        }
-    }
-}
-
-/// The code part's bytes, and the offset in the arena of each job's entry.
-fn lay_out_code(blob: &[u8], jobs: &[Job]) -> Result<(Vec<u8>, Vec<usize>), Fault> {
-    let mut code = blob.to_vec();
-    let mut entries = Vec::with_capacity(jobs.len());
-    for (number, Job { image, .. }) in jobs.iter().enumerate() {
-        let (entry, size) = (image.entry, image.bytes.len());
-        if entry >= size {
-            let message = format!("the entry {entry} is outside the image of {size} bytes");
-            return Err(Fault { at: Some((number, 0)), message });
-        }
-        // Falling out of an image traps.
-        code.resize((code.len() + 64).next_multiple_of(64), INT3);
-        entries.push(CODE + code.len() + entry);
-        code.extend_from_slice(&image.bytes);
-    }
-    code.resize(code.len() + 64, INT3);
-    Ok((code, entries))
-}
-
-impl Drop for Arena {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is ours and nothing borrows from it any more.
-        unsafe { libc::munmap(self.base.cast(), self.len) };
-    }
-}
-
-fn os_error(what: &str) -> Fault {
-    Fault::machinery(format!("{what}: {}", std::io::Error::last_os_error()))
-}
-
-/// Maps `len` zero bytes that forked or started processes can share.
-fn map(len: usize, shared_file: bool) -> Result<(*mut u8, Option<File>), Fault> {
-    let mut file = None;
-    if shared_file {
-        // SAFETY: the name is a C string; the descriptor, if valid, is ours alone.
-        let made = unsafe {
-            let fd = libc::memfd_create(c"rake-testkit".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 { None } else { Some(File::from_raw_fd(fd)) }
-        };
-        let made = made.ok_or_else(|| os_error("making shared memory"))?;
-        made.set_len(len as u64).map_err(|_| os_error("sizing shared memory"))?;
-        file = Some(made);
-    }
-    let fd = file.as_ref().map_or(-1, |file| file.as_raw_fd());
-    let kind = if file.is_some() { 0 } else { libc::MAP_ANONYMOUS | libc::MAP_NORESERVE };
-    let access = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: a new mapping at an address of the system's choice.
-    let base = unsafe { libc::mmap(std::ptr::null_mut(), len, access, libc::MAP_SHARED | kind, fd, 0) };
-    if base == libc::MAP_FAILED { Err(os_error("mapping memory")) } else { Ok((base.cast(), file)) }
 }

@@ -2,16 +2,16 @@
 
 use super::arena::Arena;
 use super::{Fault, Job, Out};
+use crate::scratch::{build_once, cache};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::SystemTime;
 
 /// The directory of `driver.py` and `shim.c`.
 const EMU: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/emu");
 
 pub fn run(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     let mut arena = Arena::new(jobs, true)?;
-    let file = arena.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
+    let file = arena.memory.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
     let output = start(driver().map_err(Fault::machinery)?.stdin(Stdio::from(file)))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(fault) = said.strip_prefix("fault: ") {
@@ -64,12 +64,6 @@ pub fn venv() -> PathBuf {
     cache().join("venv")
 }
 
-/// Things made for the tests: `testkit/` in the build directory.
-fn cache() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    target.unwrap_or_else(|| Path::new(EMU).join("../../target")).join("testkit")
-}
-
 fn driver() -> Result<Command, String> {
     let mut command = Command::new(python());
     command.arg(Path::new(EMU).join("driver.py")).env("LD_PRELOAD", shim()?);
@@ -78,23 +72,6 @@ fn driver() -> Result<Command, String> {
 
 /// Builds the shim when it is missing or older than its source.
 fn shim() -> Result<PathBuf, String> {
-    let source = Path::new(EMU).join("shim.c");
-    let library = cache().join("shim.so");
-    let time = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
-    if time(&library).is_some_and(|built| time(&source).is_some_and(|written| written <= built)) {
-        return Ok(library);
-    }
-    let failed = |what: String| format!("building {}: {what}", library.display());
-    std::fs::create_dir_all(cache()).map_err(|e| failed(e.to_string()))?;
-    // Built aside and renamed, because other tests may be doing the same.
-    let (process, thread) = (std::process::id(), std::thread::current().id());
-    let aside = cache().join(format!("shim.{process}.{thread:?}.so"));
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&aside).arg(&source);
-    let output = cc.output().map_err(|e| failed(format!("cc: {e}. Install a C compiler (apt install gcc)")))?;
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    std::fs::rename(&aside, &library).map_err(|e| failed(e.to_string()))?;
-    Ok(library)
+    let arguments = ["-shared", "-fPIC", "-O1"];
+    build_once("shim.so", "cc", "gcc", &arguments, &[Path::new(EMU).join("shim.c")])
 }

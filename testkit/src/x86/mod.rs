@@ -45,6 +45,9 @@ mod direct;
 mod emulator;
 mod native;
 
+use crate::memory::Fault;
+
+pub use crate::image::Image;
 pub use direct::Direct;
 pub use emulator::{check_emulator, python, venv};
 pub use native::cpu_has;
@@ -77,15 +80,6 @@ impl Isa {
     pub fn lanes(self) -> usize {
         self.width() / 4
     }
-}
-
-/// Code that runs at any address, with its literals and with relocations already applied.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Image {
-    /// The bytes; they are placed at a multiple of 64 and cannot be written when they run.
-    pub bytes: Vec<u8>,
-    /// Offset in `bytes` of the function to call.
-    pub entry: usize,
 }
 
 /// The default MXCSR: all exceptions masked, none raised, round to nearest even, no flushing.
@@ -227,35 +221,11 @@ pub fn run_on(engine: Engine, jobs: &[Job]) -> Result<Vec<Vec<Out>>, String> {
             continue;
         }
         let (numbers, jobs): (Vec<usize>, Vec<Job>) = jobs.into_iter().unzip();
-        let results = run(&jobs).map_err(|fault: Fault| fault.describe(&numbers))?;
+        let results =
+            run(&jobs).map_err(|fault: Fault| fault.describe(|job| numbers.get(job).copied().unwrap_or(job)))?;
         for (number, result) in numbers.into_iter().zip(results) {
             outs[number] = result;
         }
     }
     Ok(outs)
-}
-
-/// Why an engine stopped.
-#[derive(Debug)]
-struct Fault {
-    /// Job and record under way, or none when it is about the machinery.
-    at: Option<(usize, usize)>,
-    message: String,
-}
-
-impl Fault {
-    fn machinery(message: impl Into<String>) -> Fault {
-        Fault { at: None, message: message.into() }
-    }
-
-    /// The message, with the job's number looked up among the caller's.
-    fn describe(self, numbers: &[usize]) -> String {
-        match self.at {
-            None => self.message,
-            Some((job, record)) => {
-                let job = numbers.get(job).copied().unwrap_or(job);
-                format!("job {job}, record {record}: {}", self.message)
-            }
-        }
-    }
 }
