@@ -289,7 +289,7 @@ fn nothing_that_raises_stands_without_its_mask() {
             );
             let Ok(chosen) = select::run(&dump(Profile::X86Avx512, &text), &X86Target) else { continue };
             for inst in &chosen.functions[0].insts {
-                let MachOp::X86(op) = inst.op;
+                let MachOp::X86(op) = inst.op else { panic!("{:?} is not of x86", inst.op) };
                 assert!(!op.info().raises || op != op.plain(), "{}\n{}", row.name, rake_ir::selected::print(&chosen));
             }
             seen += 1;

@@ -76,7 +76,7 @@ fn computed(steps: &[Step], args: &[Bits], lanes: usize) -> Option<Bits> {
             Src::Arg(n) => args.get(usize::from(n)).copied(),
             Src::Step(n) => done.get(usize::from(n)).copied(),
             Src::Lanes(words) => Some(std::array::from_fn(|lane| words[lane % words.len()])),
-            Src::Table(_) => None,
+            Src::Literal(_) => None,
         });
         let operands: Vec<Bits> = operands.collect::<Option<_>>()?;
         let imm = if let StepImm::Fixed(imm) = step.imm { imm } else { 0 };
@@ -175,7 +175,8 @@ fn capabilities_say_what_selection_and_the_sequences_can() {
             for profile in PROFILES {
                 let said = capabilities::operation(row.op, elem, profile) == Status::Available;
                 let rule = X86Target.rule(Key::Op(row.op), keyed(row.op, elem), profile);
-                let lowered = !matches!(rule, Rule::Unsupported(_)) || sequence(row.op, elem, profile).is_some();
+                let lowered =
+                    !matches!(rule, Rule::Unsupported(_)) || sequence(row.op, elem, profile, &X86Target).is_some();
                 if said != lowered {
                     wrong.push(format!("{} {elem} {profile}: said {said}, lowered {lowered}", row.name));
                 }
