@@ -3,6 +3,7 @@
 //! * [`x86`] runs machine code for real, on this CPU or, where it lacks the instructions, in an
 //!   independent emulator of one; nothing is skipped.
 //! * [`aarch64`] runs AArch64 code in qemu's user mode.
+//! * [`c`] compiles C, for x86, AArch64 and WebAssembly.
 //! * [`elf`] lays a relocatable object out as one flat image that they can run.
 //! * [`special`] has the values that break arithmetic, and deterministic random bits.
 //! * [`source`] writes Rake programs: every operation, seeded random ones, damaged text, benchmarks.
@@ -11,6 +12,7 @@
 //! * [`requirements`] lists the outside tools all of this needs and how to get them.
 
 pub mod aarch64;
+pub mod c;
 pub mod elf;
 mod image;
 mod memory;
