@@ -120,7 +120,8 @@ int truth(void) { return 1; }
 // Words of masks. A sign is set in all lanes if it is in the greatest as a signed number, in any if in the least.
 int all_of(I m) { return (unsigned)vmaxvq_s32(m) >> 31; }
 int any_of(I m) { return (unsigned)vminvq_s32(m) >> 31; }
-// Signs to bit 0; a shift of double lanes that accumulates gives bits 0 and 1 of each half; the halves are joined alike.
+// Signs to bit 0; a shift of double lanes that accumulates gives bits 0 and 1 of each half; the halves are joined
+// alike.
 S I bits(I m) {
     uint64x2_t b = vreinterpretq_u64_u32(vshrq_n_u32(IU(m), 31));
     I w = vreinterpretq_s32_u64(vsraq_n_u64(b, b, 31));
@@ -251,8 +252,8 @@ LANE_MOVES(1)
 LANE_MOVES(2)
 LANE_MOVES(3)
 
-// Ordered folds: every lane alike, so that none adds what the fold does not. Products take each lane by element; so do sums,
-// by a fused multiply-add with 1, which rounds as the addition does. Scalar additions would save 1 (`faddp`).
+// Ordered folds: every lane alike, so that none adds what the fold does not. Products take each lane by element; so do
+// sums, by a fused multiply-add with 1, which rounds as the addition does. Scalar additions would save 1 (`faddp`).
 S F sum_f(F a) {
     F one = vdupq_n_f32(1), s = vdupq_laneq_f32(a, 0);
     s = vfmaq_laneq_f32(s, one, a, 1);
@@ -322,8 +323,8 @@ F f32_maximum_spread(F a) { return canon(vdupq_n_f32(vmaxvq_f32(a))); }
 float f32_minimum_of(F a) { return LANE0F(canon(rack(vminvq_f32(a)))); }
 float f32_maximum_of(F a) { return LANE0F(canon(rack(vmaxvq_f32(a)))); }
 
-// Scans: prefixes within pairs by the partner of each, then lane 1 over the upper half. What is taken twice does not matter
-// to an extremum: [0 0 2 2] and [0 0 1 1] need no neutral lanes.
+// Scans: prefixes within pairs by the partner of each, then lane 1 over the upper half. What is taken twice does not
+// matter to an extremum: [0 0 2 2] and [0 0 1 1] need no neutral lanes.
 #define PREFIXES(fn, step, trn, zip, type)                                                                             \
     S type fn(type a) {                                                                                                \
         a = step(a, trn(a, a));                                                                                        \
@@ -354,8 +355,8 @@ S I scan_product_of(I a) {
 }
 INTS1(scan_product_of)
 
-// A table of sixteen permutations of bytes, indexed by the mask's bits: what moves selected lanes to the front, with zeros
-// after them, and what moves lanes to where they are selected, out of range where they are not.
+// A table of sixteen permutations of bytes, indexed by the mask's bits: what moves selected lanes to the front, with
+// zeros after them, and what moves lanes to where they are selected, out of range where they are not.
 #define WORD(n) 4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3
 #define NONE 255, 255, 255, 255
 static const unsigned char fronts[16][16] __attribute__((aligned(16), used)) = {
