@@ -6,9 +6,10 @@ use rake_backends::c_header::{self, Prototype};
 use rake_backends::x86;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::profile::Family;
+use rake_ir::profile::{Family, Profile};
 use rake_ir::selected;
 use rake_ir::span::{SourceMap, Span};
+use rake_ir::types::Ty;
 use rake_verifier::{Metadata, Prepared};
 use rayon::prelude::*;
 use std::path::Path;
@@ -44,60 +45,147 @@ impl Observer for Selected {
     }
 }
 
-/// Emits what the options ask for, and verifies the object before anybody gets it; against `selected` where it is known.
+/// Emits what the options ask for, and verifies it before anybody gets it; against `selected` where it is known.
 pub fn emit(path: &Path, options: &Options, selected: &Selected, outputs: &mut Outputs) {
-    let Some(Ir::Allocated(program)) = &outputs.ir else { return };
-    let mut timings = Vec::new();
-    let made = make(program, path, options, selected, &outputs.sources, &mut timings);
-    outputs.timings.extend(timings);
+    let Some(ir) = &outputs.ir else { return };
+    let mut maker = Maker { path, options, selected, sources: &outputs.sources, timings: Vec::new() };
+    let made = maker.make(ir);
+    outputs.timings.extend(maker.timings);
     match made {
-        Ok(made) => (outputs.object, outputs.assembly, outputs.header) = made,
+        Ok(made) => {
+            (outputs.object, outputs.module, outputs.assembly) = (made.object, made.module, made.assembly);
+            (outputs.header, outputs.c) = (made.header, made.c);
+        }
         Err(problems) => outputs.diagnostics.extend(problems),
     }
 }
 
-type Made = (Option<Vec<u8>>, Option<String>, Option<String>);
+#[derive(Default)]
+struct Made {
+    object: Option<Vec<u8>>,
+    module: Option<Vec<u8>>,
+    assembly: Option<String>,
+    header: Option<String>,
+    c: Option<String>,
+}
 
-fn make(
-    program: &Program,
-    path: &Path,
-    options: &Options,
-    selected: &Selected,
-    sources: &SourceMap,
-    timings: &mut Vec<Timing>,
-) -> Result<Made, Vec<Diagnostic>> {
-    let family = program.profile.info().family;
-    if family != Family::X86 {
-        let message = format!("not available yet: code for {}", program.profile);
-        return Err(vec![Diagnostic::spanless(Code::NotAvailableYet, message)]);
-    }
-    let settings = x86::Options { exported: &|_| options.export, compiler: COMPILER };
-    let nodes = program.functions.iter().map(|function| function.insts.len()).sum();
-    let mut timed = |pass: &'static str, start: Instant| {
-        if options.timings {
-            timings.push(Timing { pass, time: start.elapsed(), nodes: (nodes, nodes) });
+struct Maker<'a> {
+    path: &'a Path,
+    options: &'a Options,
+    selected: &'a Selected,
+    sources: &'a SourceMap,
+    timings: Vec<Timing>,
+}
+
+impl Maker<'_> {
+    /// What is made of the last IR of a profile's pipeline.
+    fn make(&mut self, ir: &Ir) -> Result<Made, Vec<Diagnostic>> {
+        match ir {
+            Ir::Allocated(program) => self.native(program),
+            Ir::Selected(program) if program.profile.info().family == Family::Scalar => self.c_only(program),
+            _ => Ok(Made::default()),
         }
-    };
-    let mut made = Made::default();
-    if options.emit.object || options.emit.verify {
-        let start = Instant::now();
-        let object = x86::elf::emit(program, &settings).map_err(|problem| vec![problem])?;
-        timed("emit", start);
-        if options.emit.verify {
-            let start = Instant::now();
-            verify(&object, program, selected, settings.exported)?;
-            timed("verify", start);
-        }
-        made.0 = options.emit.object.then_some(object);
     }
-    if options.emit.assembly {
+
+    /// Objects and assembly, and C around it.
+    fn native(&mut self, program: &Program) -> Result<Made, Vec<Diagnostic>> {
+        let (profile, emit) = (program.profile, self.options.emit);
+        if emit.module {
+            return Err(impossible("a WebAssembly module", profile, "give --target wasm-simd128"));
+        }
+        let exported = |_: &str| self.options.export;
+        let settings = rake_backends::Options { exported: &exported, compiler: COMPILER };
+        let sources = self.sources;
         let line = |span| line_of(sources, span);
-        made.1 = Some(x86::asm::emit(program, &settings, &line).map_err(|problem| vec![problem])?);
+        let mut made = Made::default();
+        if emit.object || emit.verify {
+            let start = Instant::now();
+            let object = match profile.info().family {
+                Family::X86 => x86::elf::emit(program, &settings),
+                _ => Err(not_available(profile)),
+            };
+            let object = object.map_err(|problem| vec![problem])?;
+            let nodes = program.functions.iter().map(|function| function.insts.len()).sum();
+            self.timed("emit", start, nodes);
+            if emit.verify {
+                let start = Instant::now();
+                verify(&object, program, self.selected, &exported)?;
+                self.timed("verify", start, nodes);
+            }
+            made.object = emit.object.then_some(object);
+        }
+        if emit.assembly {
+            let text = match profile.info().family {
+                Family::X86 => x86::asm::emit(program, &settings, &line),
+                _ => Err(not_available(profile)),
+            };
+            made.assembly = Some(text.map_err(|problem| vec![problem])?);
+        }
+        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        made.header = emit.header.then(|| self.header(profile, signatures));
+        if emit.c {
+            return Err(vec![not_available(profile)]);
+        }
+        Ok(made)
     }
-    if options.emit.header {
-        made.2 = Some(header(program, path, options.export));
+
+    /// C for a profile that nothing else is made for.
+    fn c_only(&mut self, program: &selected::Program) -> Result<Made, Vec<Diagnostic>> {
+        let (profile, emit) = (program.profile, self.options.emit);
+        if emit.object || emit.verify || emit.assembly || emit.module {
+            let what = if emit.assembly { "assembly" } else { "an object" };
+            return Err(impossible(what, profile, "write C with --emit-c, or give another --target"));
+        }
+        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        let header = emit.header.then(|| self.header(profile, signatures));
+        if emit.c {
+            return Err(vec![not_available(profile)]);
+        }
+        Ok(Made { header, ..Made::default() })
     }
-    Ok(made)
+
+    fn timed(&mut self, pass: &'static str, start: Instant, nodes: usize) {
+        if self.options.timings {
+            self.timings.push(Timing { pass, time: start.elapsed(), nodes: (nodes, nodes) });
+        }
+    }
+
+    fn header<'a>(&self, profile: Profile, signatures: impl Iterator<Item = Signature<'a>>) -> String {
+        let prototypes = signatures.map(|signature| Prototype {
+            name: signature.name,
+            params: signature.params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
+            result: signature.result,
+            exported: self.options.export,
+        });
+        c_header::emit(profile, &self.stem(), COMPILER, &prototypes.collect::<Vec<_>>())
+    }
+
+    fn stem(&self) -> String {
+        self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// What a header says of a function.
+struct Signature<'a> {
+    name: &'a str,
+    params: &'a [selected::Param],
+    result: Ty,
+}
+
+impl<'a> Signature<'a> {
+    fn new(name: &'a str, params: &'a [selected::Param], result: Ty) -> Signature<'a> {
+        Signature { name, params, result }
+    }
+}
+
+fn not_available(profile: Profile) -> Diagnostic {
+    Diagnostic::spanless(Code::NotAvailableYet, format!("not available yet: code for {profile}"))
+}
+
+/// A profile that something cannot be written for.
+fn impossible(what: &str, profile: Profile, help: &str) -> Vec<Diagnostic> {
+    let message = format!("{what} cannot be written for {profile}");
+    vec![Diagnostic::spanless(Code::NotOnProfile, message).help(help)]
 }
 
 /// Checks every function of an object; many of them in parallel.
@@ -125,15 +213,4 @@ fn verify(
 fn line_of(sources: &SourceMap, span: Span) -> Option<(String, u32)> {
     let source = sources.get(span.file).filter(|_| span != Span::default())?;
     Some((source.path().to_string_lossy().into_owned(), source.line_column(span.start).line))
-}
-
-fn header(program: &Program, path: &Path, exported: bool) -> String {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let prototypes = program.functions.iter().map(|function| Prototype {
-        name: &function.name,
-        params: function.params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
-        result: function.result_ty,
-        exported,
-    });
-    c_header::emit(program.profile, &stem, COMPILER, &prototypes.collect::<Vec<_>>())
 }

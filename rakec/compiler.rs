@@ -121,7 +121,11 @@ pub struct Emit {
     pub assembly: bool,
     /// A C header.
     pub header: bool,
-    /// Verify the object from its bytes.
+    /// C text.
+    pub c: bool,
+    /// A WebAssembly module.
+    pub module: bool,
+    /// Verify the object, or module, from its bytes.
     pub verify: bool,
 }
 
@@ -138,6 +142,10 @@ pub struct Outputs {
     pub assembly: Option<String>,
     /// The C header.
     pub header: Option<String>,
+    /// The C text.
+    pub c: Option<String>,
+    /// The WebAssembly module.
+    pub module: Option<Vec<u8>>,
     /// The tokens, when they were asked for.
     pub tokens: String,
     /// What is said of each function once it is allocated.
@@ -276,7 +284,7 @@ impl<'a> Compiler<'a> {
             observers.push(&mut agreement);
         }
         let mut selected = Selected::default();
-        if options.emit.verify {
+        if options.emit.verify || options.emit.c {
             selected.see(&ir);
             observers.push(&mut selected);
         }

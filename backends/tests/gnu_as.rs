@@ -6,7 +6,7 @@ mod samples;
 
 use object::read::elf::{ElfFile64, FileHeader, Rela, SectionHeader, Sym};
 use object::{Endianness, Object, ObjectSection};
-use rake_backends::x86::{self, Options};
+use rake_backends::{Options, x86};
 use rake_ir::allocated::Program;
 use samples::{PROFILES, every_row};
 use std::collections::BTreeMap;

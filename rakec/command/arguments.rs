@@ -41,7 +41,7 @@ pub struct Arguments {
     /// Fail unless a rack of f32 has N lanes on the profile
     #[arg(long, value_name = "N")]
     pub width: Option<usize>,
-    /// Where to write; `-` is standard output. Default: the input's name with .o, .s or .h
+    /// Where to write; `-` is standard output. Default: the input's name with .o, .s, .h, .c or .wasm
     #[arg(short, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// Give the functions of the object default visibility instead of hidden
@@ -85,7 +85,7 @@ pub struct Arguments {
 #[group(multiple = false)]
 #[command(next_help_heading = "Modes (at most one)")]
 pub struct Modes {
-    /// Write an ELF object whose bytes were decoded again and verified
+    /// Write an ELF object, or a WebAssembly module, whose bytes were decoded again and verified
     #[arg(long)]
     pub verify_native: bool,
     /// Write an ELF object
@@ -97,10 +97,10 @@ pub struct Modes {
     /// Write a C header
     #[arg(long)]
     pub emit_header: bool,
-    /// Write C
+    /// Write C11: intrinsics, or assembly at file scope, that hold the selected instructions
     #[arg(long)]
     pub emit_c: bool,
-    /// Write a WebAssembly module
+    /// Write a WebAssembly module; the default --target is then wasm-simd128
     #[arg(long)]
     pub emit_wasm: bool,
     /// Write the tokens

@@ -14,7 +14,7 @@ use clap::{CommandFactory, Parser};
 use output::{Output, print};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
-use rake_ir::profile::Profile;
+use rake_ir::profile::{Family, Profile};
 use rake_ir::span::SourceMap;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -164,8 +164,6 @@ fn bounded(input: impl Read) -> std::io::Result<Vec<u8>> {
 fn refuse_later_modes(arguments: &Arguments) -> Result<(), Failure> {
     let mode = &arguments.mode;
     let later = [
-        (mode.emit_c, "--emit-c: C output"),
-        (mode.emit_wasm, "--emit-wasm: WebAssembly output"),
         (mode.interpret, "--interpret: evaluating `main`; --check-passes evaluates scratches"),
         (mode.run, "--run: compiling for this machine and running"),
         (mode.sentences, "--sentences: column sentences"),
@@ -186,9 +184,9 @@ fn refuse_muddle(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     if let Some(output) = arguments.output.as_deref().filter(|output| same(output)) {
         return Err(Failure::Usage(format!("-o {} would overwrite the program itself", output.display())));
     }
-    let writes_code = mode.verify_native || mode.emit_obj || mode.emit_asm;
-    let extension = [(mode.emit_header, "h"), (mode.emit_asm, "s"), (writes_code, "o")].into_iter().find(|e| e.0);
-    if let (None, Some((_, extension))) = (&arguments.output, extension)
+    let writes_code = mode.verify_native || mode.emit_obj || mode.emit_asm || mode.emit_c || mode.emit_wasm;
+    let extension = written_extension(arguments);
+    if let (None, Some(extension)) = (&arguments.output, extension)
         && file != Path::new("-")
         && file.extension().is_some_and(|e| e == extension)
     {
@@ -206,11 +204,7 @@ fn refuse_muddle(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         return Err(Failure::Usage(message.into()));
     }
     let idle = [
-        (
-            arguments.export && !mode.verify_native && !mode.emit_obj && !mode.emit_asm,
-            "--export",
-            "an object or assembly",
-        ),
+        (arguments.export && !writes_code, "--export", "an object, assembly or C"),
         (look.only_changed && look.dump_pass.is_empty() && look.dump_dir.is_none(), "--only-changed", "--dump-pass"),
         (
             look.dump_format != DumpFormat::Text && look.dump_pass.is_empty() && look.dump_dir.is_none(),
@@ -223,6 +217,20 @@ fn refuse_muddle(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         Some((_, option, of)) => Err(Failure::Usage(format!("{option}: means nothing without {of}"))),
         None => Ok(()),
     }
+}
+
+/// The extension of what the mode writes.
+fn written_extension(arguments: &Arguments) -> Option<&'static str> {
+    let mode = &arguments.mode;
+    let wasm = matches!(arguments.target[..], [Target::Profile(profile)] if profile.info().family == Family::Wasm);
+    let written = [
+        (mode.emit_header, "h"),
+        (mode.emit_asm, "s"),
+        (mode.emit_c, "c"),
+        (mode.emit_wasm || mode.verify_native && wasm, "wasm"),
+        (mode.verify_native || mode.emit_obj, "o"),
+    ];
+    written.into_iter().find(|written| written.0).map(|written| written.1)
 }
 
 /// Several profiles are for runs, each with a version in one object; anything else is compiled for one at a time.
@@ -246,9 +254,11 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
     let (mode, look) = (&arguments.mode, &arguments.look);
     let profile = profile(arguments)?;
     let emit = Emit {
-        object: mode.emit_obj || mode.verify_native,
+        object: mode.emit_obj || mode.verify_native && profile.info().family != Family::Wasm,
         assembly: mode.emit_asm,
         header: mode.emit_header,
+        c: mode.emit_c,
+        module: mode.emit_wasm || mode.verify_native && profile.info().family == Family::Wasm,
         verify: mode.verify_native,
     };
     let mut dumps = look.dump_pass.clone();
@@ -310,6 +320,8 @@ fn profile(arguments: &Arguments) -> Result<Profile, Failure> {
     let profile = match arguments.target.first() {
         Some(Target::Profile(profile)) => *profile,
         Some(Target::Planned(name)) => return Err(not_available(&format!("the profile {name}"))),
+        // A module is for no machine's own profile.
+        None if arguments.mode.emit_wasm => Profile::WasmSimd128,
         _ => native().ok_or_else(|| not_available("code for this machine; name a --target"))?,
     };
     if profile.info().available {
@@ -380,7 +392,14 @@ fn write_results(outputs: &Outputs, arguments: &Arguments, file: &Path) -> Resul
     if let Some(header) = &outputs.header {
         write(header.as_bytes(), "h")?;
     }
-    if !arguments.no_report && (outputs.object.is_some() || outputs.assembly.is_some()) {
+    if let Some(c) = &outputs.c {
+        write(c.as_bytes(), "c")?;
+    }
+    if let Some(module) = &outputs.module {
+        write(module, "wasm")?;
+    }
+    let code = outputs.object.is_some() || outputs.assembly.is_some() || outputs.module.is_some();
+    if !arguments.no_report && code {
         let text = match arguments.report {
             MessageFormat::Human => report::text(&outputs.report),
             MessageFormat::Json => report::json(&outputs.report),

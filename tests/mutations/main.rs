@@ -21,8 +21,8 @@ use support::{PROFILES, ir_at, object};
 const SEEDED: usize = 16;
 
 /// What the driver asks of the backend.
-const SETTINGS: rake_backends::x86::Options<'static> =
-    rake_backends::x86::Options { exported: &|_| false, compiler: concat!("rakec ", env!("CARGO_PKG_VERSION")) };
+const SETTINGS: rake_backends::Options<'static> =
+    rake_backends::Options { exported: &|_| false, compiler: concat!("rakec ", env!("CARGO_PKG_VERSION")) };
 
 /// An example compiled for a profile.
 struct Made {

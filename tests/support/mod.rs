@@ -30,7 +30,7 @@ pub fn compile(bytes: &[u8], options: Options) -> Outputs {
 
 /// Options that emit and verify everything.
 pub fn everything(profile: Profile, fuse: FuseLevel) -> Options {
-    let emit = Emit { object: true, assembly: true, header: true, verify: true };
+    let emit = Emit { object: true, assembly: true, header: true, verify: true, ..Emit::default() };
     Options { fuse, emit, ..Options::new(profile) }
 }
 

@@ -7,7 +7,7 @@ mod samples;
 
 use iced_x86::{Decoder, DecoderOptions};
 use object::{Endianness, Object, ObjectSection};
-use rake_backends::x86::{self, Options};
+use rake_backends::{Options, x86};
 use rake_ir::allocated::Program;
 use rake_ir::machine::x86::ALL;
 use rake_ir::machine::{Class, LiteralId, MachOp, Operand, PhysReg};

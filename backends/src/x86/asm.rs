@@ -10,7 +10,8 @@
 //! ```
 
 use super::encode::instruction;
-use super::layout::{FUNCTION_ALIGN, Layout, Options, PADDING, lay_out};
+use super::layout::{FUNCTION_ALIGN, Layout, PADDING, lay_out};
+use crate::Options;
 use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
@@ -30,7 +31,7 @@ pub fn emit(
     line: &dyn Fn(Span) -> Option<(String, u32)>,
 ) -> Result<String, Diagnostic> {
     let layout = lay_out(program)?;
-    let stamp = options.stamp(program);
+    let stamp = options.stamp(program.profile, program.fuse);
     let mut out = String::with_capacity(layout.text.len() * 8 + 1024);
     let _ = writeln!(out, "# {}", one_line(&stamp));
     out.push_str("\t.text\n");

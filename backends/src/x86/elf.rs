@@ -5,7 +5,8 @@
 //! function begins with `endbr64`; SHSTK: none touches its return address). All relocations are PC-relative, so the
 //! object links into executables and shared objects at any address.
 
-use super::layout::{FUNCTION_ALIGN, Layout, Options, lay_out};
+use super::layout::{FUNCTION_ALIGN, Layout, lay_out};
+use crate::Options;
 use object::elf::{GNU_PROPERTY_X86_FEATURE_1_AND, GNU_PROPERTY_X86_FEATURE_1_IBT, GNU_PROPERTY_X86_FEATURE_1_SHSTK};
 use object::elf::{R_X86_64_PC32, SHF_ALLOC, STB_GLOBAL, STT_FUNC, STV_DEFAULT, STV_HIDDEN};
 use object::write::{Object, Relocation, SectionId, StandardSection, Symbol, SymbolSection};
@@ -20,7 +21,7 @@ use rake_ir::diag::{Code, Diagnostic};
 /// A profile without x86 encodings, or a fault of an earlier pass.
 pub fn emit(program: &Program, options: &Options<'_>) -> Result<Vec<u8>, Diagnostic> {
     let layout = lay_out(program)?;
-    write(&layout, options, &options.stamp(program))
+    write(&layout, options, &options.stamp(program.profile, program.fuse))
         .map_err(|e| Diagnostic::spanless(Code::Internal, format!("cannot write the object: {e}")))
 }
 

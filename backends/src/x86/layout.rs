@@ -12,22 +12,6 @@ pub const FUNCTION_ALIGN: usize = 16;
 /// What stands between functions: `int3`.
 pub const PADDING: u8 = 0xcc;
 
-/// What the caller decides about an object.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// Whether a function may be called from other shared objects.
-    pub exported: &'a dyn Fn(&str) -> bool,
-    /// The compiler's name and version, stamped into the object.
-    pub compiler: &'a str,
-}
-
-impl Options<'_> {
-    /// The stamp: compiler, profile and fuse level.
-    pub(super) fn stamp(&self, program: &Program) -> String {
-        format!("{} {} --fuse {}", self.compiler, program.profile, program.fuse.name())
-    }
-}
-
 /// The literals of a program: those of a whole rack, then tables, then elements, each in the order of first use, no two
 /// alike.
 #[derive(Clone, Debug, Default)]

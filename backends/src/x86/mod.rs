@@ -8,7 +8,5 @@ pub mod layout;
 pub mod select;
 mod shuffle;
 
-pub use layout::Options;
-
 #[cfg(test)]
 mod tests;
