@@ -28,12 +28,12 @@ pub fn answer(lists: &Lists) -> Result<Option<String>, String> {
 /// The passes, in order.
 pub fn passes() -> String {
     let mut text =
-        format!("{:>2}  {:<14} {:<10}    {:<10} {:<8}  {}\n", "", "pass", "from", "to", "profiles", "what it does");
+        format!("{:>2}  {:<14} {:<10}    {:<10} {:<11}  {}\n", "", "pass", "from", "to", "profiles", "what it does");
     for (index, pass) in PASSES.iter().enumerate() {
         let (from, to) = (pass.from.name(), pass.to.name());
         let profiles = pass.profiles.to_string();
         let _ =
-            writeln!(text, "{:>2}  {:<14} {from:<10} -> {to:<10} {profiles:<8}  {}", index + 1, pass.name, pass.doc);
+            writeln!(text, "{:>2}  {:<14} {from:<10} -> {to:<10} {profiles:<11}  {}", index + 1, pass.name, pass.doc);
         for (earlier, reason) in pass.after {
             let _ = writeln!(text, "{:>19} after {earlier}: {reason}", "");
         }
