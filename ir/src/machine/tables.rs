@@ -15,6 +15,8 @@ pub struct Table {
 pub const TABLES: &[Table] = &[
     Table { name: "compress", entry: LANES, bytes: &COMPRESS },
     Table { name: "expand", entry: LANES, bytes: &EXPAND },
+    Table { name: "compress_bytes", entry: BYTES, bytes: &COMPRESS_BYTES },
+    Table { name: "expand_bytes", entry: BYTES, bytes: &EXPAND_BYTES },
 ];
 
 /// The bytes of the longest rack.
@@ -71,6 +73,48 @@ pub const EXPAND: [u8; LANES << LANES] = {
         while lane < LANES {
             table[mask * LANES + lane] = (mask & ((1 << lane) - 1)).count_ones() as u8;
             lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// Bytes of a rack of four lanes, and of the entries of `COMPRESS_BYTES` and `EXPAND_BYTES`: a byte's number in each.
+const BYTES: usize = 16;
+
+/// A byte's number that no rack has.
+const NONE: u8 = 0xff;
+
+/// For `compress`: the bytes of the selected lanes in order, then none.
+pub const COMPRESS_BYTES: [u8; BYTES << 4] = {
+    let mut table = [NONE; BYTES << 4];
+    let mut mask = 0;
+    while mask < 1 << 4 {
+        let (mut from, mut to) = (0, mask * BYTES);
+        while from < BYTES {
+            if mask >> (from / 4) & 1 == 1 {
+                table[to] = from as u8;
+                to += 1;
+            }
+            from += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// For `expand`: in the selected lanes the bytes in order, elsewhere none.
+pub const EXPAND_BYTES: [u8; BYTES << 4] = {
+    let mut table = [NONE; BYTES << 4];
+    let mut mask = 0;
+    while mask < 1 << 4 {
+        let (mut from, mut to) = (0, 0);
+        while to < BYTES {
+            if mask >> (to / 4) & 1 == 1 {
+                table[mask * BYTES + to] = from;
+                from += 1;
+            }
+            to += 1;
         }
         mask += 1;
     }
