@@ -5,6 +5,7 @@
 //! * [`aarch64`] runs AArch64 code in qemu's user mode.
 //! * [`c`] compiles C, for x86, AArch64 and WebAssembly.
 //! * [`elf`] lays a relocatable object out as one flat image that they can run.
+//! * [`wasm`] runs WebAssembly modules in wasmtime and in Node.
 //! * [`special`] has the values that break arithmetic, and deterministic random bits.
 //! * [`source`] writes Rake programs: every operation, seeded random ones, damaged text, benchmarks.
 //! * [`process`] runs a command and tells its time, its memory and how it ended.
@@ -21,6 +22,7 @@ pub mod requirements;
 pub mod scratch;
 pub mod source;
 pub mod special;
+pub mod wasm;
 pub mod x86;
 
 pub use elf::{LinkedObject, link_elf};

@@ -12,9 +12,9 @@
 //! place in the image, and not the end of the tests. The program is built once, with the cross
 //! compiler, into the build directory.
 //!
-//! Starting costs some 20 milliseconds; then qemu makes about half a million calls of a short
-//! function a second. [`run_many`] starts it once for all jobs. A call costs 400 bytes of memory
-//! while it runs.
+//! Starting costs up to a tenth of a second; then some 400 000 calls of a short function are made
+//! in a second. [`run_many`] starts qemu once for all jobs. A call costs 400 bytes of memory while
+//! it runs, an image a multiple of 4096.
 //!
 //! ```
 //! use rake_testkit::aarch64::{Image, Regs, run};
