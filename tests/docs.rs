@@ -146,6 +146,7 @@ fn the_page_of_limits_is_fresh() {
         ("elements of an array of racks", l::ARRAY_ELEMENTS),
         ("steps that decide the masks of a definition", l::MASK_STEPS as u64),
         ("steps that make a definition fit the registers", l::RELIEFS as u64),
+        ("bytes between an AArch64 instruction and its constant after the code", l::LITERAL_DISTANCE.into()),
         ("rack, mask and float arguments of a scratch", l::VECTOR_ARGUMENTS as u64),
         ("integer and `bool` arguments of a scratch", l::INTEGER_ARGUMENTS as u64),
     ];

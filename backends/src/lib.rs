@@ -1,7 +1,9 @@
 //! The backends: selection tables, encoders, object and assembly writers, and the C header.
 
 pub mod aarch64;
+pub(crate) mod assembly;
 pub mod c_header;
+pub mod elf;
 pub mod scalar;
 pub mod wasm;
 pub mod x86;

@@ -33,3 +33,7 @@ pub const MASK_STEPS: usize = 500_000;
 /// Times that masks of one definition are parked in racks or values computed again, before it is rejected for want of
 /// registers.
 pub const RELIEFS: usize = 512;
+
+/// Bytes between an AArch64 instruction and the constant that it reads after the function's code: what `ldr` and `adr`
+/// reach.
+pub const LITERAL_DISTANCE: u32 = (1 << 20) - 4;

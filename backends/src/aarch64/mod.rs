@@ -1,3 +1,8 @@
 //! AArch64.
 
+pub mod asm;
+mod codes;
+pub mod elf;
+pub mod encode;
+pub mod layout;
 pub mod select;

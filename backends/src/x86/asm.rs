@@ -9,9 +9,11 @@
 //!     ret
 //! ```
 
+use super::elf::PROPERTY;
 use super::encode::instruction;
-use super::layout::{FUNCTION_ALIGN, Layout, PADDING, lay_out};
+use super::layout::{Layout, PADDING, lay_out};
 use crate::Options;
+use crate::assembly::{self, Dialect};
 use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
@@ -20,6 +22,8 @@ use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
 use rake_ir::span::Span;
 use std::fmt::Write;
+
+const DIALECT: Dialect = Dialect { comment: "#", at: '@', padding: PADDING, landing: "endbr64", property: PROPERTY };
 
 /// Writes a program as assembly text. `line` gives a span's file and line for the comments, where it is known.
 ///
@@ -32,9 +36,8 @@ pub fn emit(
 ) -> Result<String, Diagnostic> {
     let layout = lay_out(program)?;
     let stamp = options.stamp(program.profile, program.fuse);
-    let mut out = String::with_capacity(layout.text.len() * 8 + 1024);
-    let _ = writeln!(out, "# {}", one_line(&stamp));
-    out.push_str("\t.text\n");
+    let mut out = assembly::begin(&DIALECT, &stamp);
+    out.reserve(layout.text.len() * 8 + 1024);
     let mut formatter = GasFormatter::with_options(Some(Box::new(Labels)), None);
     let settings = formatter.options_mut();
     settings.set_rip_relative_addresses(true);
@@ -46,17 +49,9 @@ pub fn emit(
         emit_function(&mut out, program, &layout, function, exported, &mut formatter, line);
     }
     literals(&mut out, &layout);
-    let _ = write!(out, "\t.ident\t\"{}\"\n{NOTES}", one_line(&stamp).replace(['"', '\\'], "?"));
+    assembly::end(&mut out, &DIALECT, &stamp);
     Ok(out)
 }
-
-const NOTES: &str = "\t.section .note.GNU-stack,\"\",@progbits
-\t.section .note.gnu.property,\"a\",@note
-\t.p2align 3
-\t.long 4, 16, 5
-\t.string \"GNU\"
-\t.long 0xc0000002, 4, 3, 0
-";
 
 struct Labels;
 
@@ -88,20 +83,12 @@ fn emit_function(
     line: &dyn Fn(Span) -> Option<(String, u32)>,
 ) {
     let Some(space) = Space::of(program.profile) else { return };
-    let name = &function.name;
-    let _ = write!(out, "\n\t.p2align {}, {PADDING:#x}\n\t.globl {name}\n", FUNCTION_ALIGN.trailing_zeros());
-    if !exported {
-        let _ = writeln!(out, "\t.hidden {name}");
-    }
-    let _ = writeln!(out, "\t.type {name}, @function");
-    let params: Vec<String> = function.params.iter().map(|p| format!("{}: {} in {}", p.name, p.ty, p.place)).collect();
-    let _ = writeln!(out, "# {name}({}) -> {} in {}", params.join(", "), function.result_ty, function.result_place);
-    let _ = write!(out, "{name}:\n\t.cfi_startproc\n\tendbr64\n");
+    assembly::begin_function(out, &DIALECT, function, exported);
     let mut said = (None, None);
     for inst in &function.insts {
         let here = (line(inst.span), inst.region);
         if here != said {
-            remark(out, &here.0, here.1);
+            assembly::remark(out, &DIALECT, &here.0, here.1);
             said = here;
         }
         let address = |l: u32| {
@@ -117,16 +104,7 @@ fn emit_function(
             out.push('\n');
         }
     }
-    let _ = write!(out, "\t.cfi_endproc\n\t.size {name}, .-{name}\n");
-}
-
-fn remark(out: &mut String, place: &Option<(String, u32)>, region: Option<u32>) {
-    let place = place.as_ref().map(|(file, line)| format!("{}:{line}", one_line(file)));
-    let region = region.map(|r| format!("region {r}"));
-    let words: Vec<String> = place.into_iter().chain(region).collect();
-    if !words.is_empty() {
-        let _ = writeln!(out, "# {}", words.join(", "));
-    }
+    assembly::end_function(out, &function.name);
 }
 
 fn literals(out: &mut String, layout: &Layout<'_>) {
@@ -136,16 +114,7 @@ fn literals(out: &mut String, layout: &Layout<'_>) {
             let align = layout.pool.align().trailing_zeros();
             let _ = write!(out, "\n\t.section .rodata,\"a\",@progbits\n\t.p2align {align}\n");
         }
-        let words = literal.chunks(4).map(|w| {
-            let bytes: Vec<String> = w.iter().rev().map(|b| format!("{b:02x}")).collect();
-            format!("0x{}", bytes.concat())
-        });
-        let _ = writeln!(out, "{}:\n\t.long {}", label(at), words.collect::<Vec<_>>().join(", "));
+        let _ = writeln!(out, "{}:\n\t.long {}", label(at), assembly::words(literal));
         at += literal.len() as u64;
     }
-}
-
-/// Text that stays inside its comment or string.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

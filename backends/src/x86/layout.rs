@@ -1,14 +1,12 @@
 //! Where everything of an object stands: functions in `.text`, literals in `.rodata`, and the relocations between them.
 
 use super::encode::{Encoded, encode};
+use crate::elf::{FUNCTION_ALIGN, Placed};
 use indexmap::IndexSet;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::x86::{Space, TABLE_BYTES};
-use smol_str::SmolStr;
 
-/// Functions start at multiples of this.
-pub const FUNCTION_ALIGN: usize = 16;
 /// What stands between functions: `int3`.
 pub const PADDING: u8 = 0xcc;
 
@@ -61,19 +59,6 @@ impl<'a> Pool<'a> {
     pub fn align(&self) -> usize {
         if self.racks.is_empty() && self.tables.is_empty() { 4 } else { self.rack_bytes }
     }
-}
-
-/// A function in `.text`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Placed {
-    /// Its symbol.
-    pub name: SmolStr,
-    /// Its first byte.
-    pub start: u32,
-    /// Its length.
-    pub len: u32,
-    /// Where each of its instructions starts, from `start`.
-    pub insts: Vec<u32>,
 }
 
 /// A 32-bit PC-relative relocation in `.text` against the start of `.rodata`.

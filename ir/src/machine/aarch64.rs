@@ -12,6 +12,7 @@ use super::bits::{self, Bits, ZERO};
 use super::{
     Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, RegisterIdioms, Semantics, Slot, View, machine_table,
 };
+pub use float::expanded;
 
 const fn row(
     name: &'static str,

@@ -1,0 +1,120 @@
+//! `--emit-asm`: the same object as GNU assembly. Operands name no symbols but literals' labels, so that no definition's
+//! name can be taken for a register.
+//!
+//! ```text
+//! advance:
+//!     .cfi_startproc
+//!     bti c
+//! // line 12, region 0
+//!     ldr q2, .Ladvance_0
+//!     fmla v0.4s, v1.4s, v2.4s
+//!     ret
+//!     .cfi_endproc
+//!     .size advance, .-advance
+//!     .p2align 4, 0x0
+//! .Ladvance_0:
+//!     .long 0x3f000000, 0x3f000000, 0x3f000000, 0x3f000000
+//! ```
+
+use super::elf::PROPERTY;
+use super::encode::Pool;
+use super::layout::{PADDING, lay_out};
+use crate::Options;
+use crate::assembly::{self, Dialect};
+use rake_ir::allocated::{Function, Program};
+use rake_ir::diag::Diagnostic;
+use rake_ir::machine::aarch64::expanded;
+use rake_ir::machine::{Inst, MachOp, PhysReg};
+use rake_ir::span::Span;
+use std::fmt::Write;
+
+const DIALECT: Dialect = Dialect { comment: "//", at: '%', padding: PADDING, landing: "bti c", property: PROPERTY };
+
+/// Writes a program as assembly text. `line` gives a span's file and line for the comments, where it is known.
+///
+/// # Errors
+/// A profile without AArch64 encodings, a function too long to reach its literals, or a fault of an earlier pass.
+pub fn emit(
+    program: &Program,
+    options: &Options<'_>,
+    line: &dyn Fn(Span) -> Option<(String, u32)>,
+) -> Result<String, Diagnostic> {
+    let layout = lay_out(program)?;
+    let stamp = options.stamp(program.profile, program.fuse);
+    let mut out = assembly::begin(&DIALECT, &stamp);
+    out.reserve(layout.text.len() * 8 + 1024);
+    for (function, pool) in program.functions.iter().zip(&layout.pools) {
+        emit_function(&mut out, function, pool, (options.exported)(&function.name), line);
+    }
+    assembly::end(&mut out, &DIALECT, &stamp);
+    Ok(out)
+}
+
+fn emit_function(
+    out: &mut String,
+    function: &Function,
+    pool: &Pool,
+    exported: bool,
+    line: &dyn Fn(Span) -> Option<(String, u32)>,
+) {
+    assembly::begin_function(out, &DIALECT, function, exported);
+    let places = pool.numbered(function.literals.len());
+    let label = |literal: u32| match places.get(literal as usize).copied().flatten() {
+        Some(place) => label(&function.name, place),
+        None => String::new(),
+    };
+    let mut said = (None, None);
+    for inst in &function.insts {
+        let here = (line(inst.span), inst.region);
+        if here != said {
+            assembly::remark(out, &DIALECT, &here.0, here.1);
+            said = here;
+        }
+        instruction(out, inst, &label);
+    }
+    assembly::end_function(out, &function.name);
+    if !pool.places.is_empty() {
+        let _ = writeln!(out, "\t.p2align {}, {PADDING:#x}", pool.align.trailing_zeros());
+    }
+    for &(literal, _) in &pool.places {
+        let bytes = function.literals.get(literal as usize).map_or(&[][..], Vec::as_slice);
+        let _ = writeln!(out, "{}:\n\t.long {}", label(literal), assembly::words(bytes));
+    }
+}
+
+/// The label of a function's literal: local to the text, and like none that a C compiler makes.
+fn label(function: &str, place: usize) -> String {
+    format!(".L{function}_{place}")
+}
+
+/// Writes one instruction: its row's syntax ([`A64::syntax`]), filled in.
+fn instruction(out: &mut String, inst: &Inst<PhysReg>, label: &dyn Fn(u32) -> String) {
+    let MachOp::A64(op) = inst.op else { return };
+    let mut operands = op.syntax().to_owned();
+    if let Some(dst) = inst.dst {
+        operands = operands.replace("{d}", &dst.number.to_string());
+    }
+    for (slot, arg) in inst.args.iter().enumerate() {
+        let text = match (arg.reg(), arg.literal()) {
+            (Some(register), _) => register.number.to_string(),
+            (None, Some(literal)) => label(literal.0),
+            (None, None) => continue,
+        };
+        operands = operands.replace(&format!("{{{slot}}}"), &text);
+    }
+    if let Some(imm) = inst.imm {
+        let bytes = (0..8).fold(0, |bytes, at| bytes | u64::from(imm >> at & 1) * 0xff << (8 * at));
+        // As a float each is a short decimal.
+        for (hole, text) in [
+            ("{i}", imm.to_string()),
+            ("{l}", (imm & 15).to_string()),
+            ("{h}", (imm >> 4).to_string()),
+            ("{f}", format!("{:?}", f32::from_bits(expanded(imm)))),
+            ("{m}", format!("{bytes:#018x}")),
+        ] {
+            operands = operands.replace(hole, &text);
+        }
+    }
+    let mnemonic = op.info().mnemonics[0].unwrap_or_default();
+    let _ = writeln!(out, "{}", format!("\t{mnemonic:<7} {operands}").trim_end());
+}
