@@ -4,7 +4,10 @@ pub mod aarch64;
 pub(crate) mod assembly;
 pub mod c_header;
 pub mod elf;
+mod picture;
 pub mod scalar;
+#[cfg(test)]
+mod testing;
 pub mod wasm;
 pub mod x86;
 

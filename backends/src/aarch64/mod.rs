@@ -6,3 +6,4 @@ pub mod elf;
 pub mod encode;
 pub mod layout;
 pub mod select;
+mod shuffle;

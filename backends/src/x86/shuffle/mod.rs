@@ -1,6 +1,6 @@
 //! Plans of lane moves: shuffles, zips, shifts, rotations, extraction and insertion.
 //!
-//! Each of these operations is a picture ([`picture`]): for every lane of the result, which lane of which operand, or
+//! Each of these operations is a [picture]: for every lane of the result, which lane of which operand, or
 //! zero. The machine's moves are one table ([`moves`]); the search ([`search`]) finds the sequence ([`plan`]) of fewest
 //! instructions, and among those the one of least latency.
 //!
@@ -12,13 +12,12 @@
 //! ```
 
 mod moves;
-mod picture;
 mod plan;
 mod search;
 #[cfg(test)]
 mod tests;
 
-use picture::{ANY, Picture, Task};
+use crate::picture::{self, ANY, Picture, Task};
 use plan::{Form, Rack};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::x86::Space;
@@ -93,9 +92,14 @@ fn form(instance: &Instance, integer: bool) -> Result<Form, &'static str> {
     Ok(Form { space: Space::of(instance.profile).ok_or(NO_PLAN)?, integer })
 }
 
+fn task(instance: &Instance, space: Space) -> Result<Task, &'static str> {
+    picture::task(instance, inserts_lane_0(instance.imm, space)).ok_or(NO_PLAN)
+}
+
 /// The whole picture.
 fn whole(instance: &Instance, integer: bool) -> Planned {
-    sequence(form(instance, integer)?, &picture::task(instance).ok_or(NO_PLAN)?)
+    let form = form(instance, integer)?;
+    sequence(form, &task(instance, form.space)?)
 }
 
 fn sequence(form: Form, task: &Task) -> Planned {
@@ -113,12 +117,13 @@ fn sequence(form: Form, task: &Task) -> Planned {
 
 /// Lane 0 alone, where a float is left.
 fn low(instance: &Instance) -> Planned {
-    sequence(form(instance, false)?, &lane_at(instance, 0)?)
+    let form = form(instance, false)?;
+    sequence(form, &lane_at(instance, 0, form.space)?)
 }
 
 /// The task to bring the extracted lane to lane `at`.
-fn lane_at(instance: &Instance, at: usize) -> Result<Task, &'static str> {
-    let task = picture::task(instance).ok_or(NO_PLAN)?;
+fn lane_at(instance: &Instance, at: usize, space: Space) -> Result<Task, &'static str> {
+    let task = task(instance, space)?;
     let symbol = if let Imm::Int(lane) = instance.imm { *lane as u8 } else { return Err(NO_PLAN) };
     Ok(Task { want: Picture::of(task.n, |l| if l == at { symbol } else { ANY }), ..task })
 }
@@ -129,7 +134,7 @@ fn word(instance: &Instance) -> Planned {
     let lanes = if form.space == Space::Sse { 1 } else { 4 };
     let mut best: Option<Vec<PlannedStep>> = None;
     for at in 0..lanes {
-        let mut steps = sequence(form, &lane_at(instance, at)?)?;
+        let mut steps = sequence(form, &lane_at(instance, at, form.space)?)?;
         let from = steps.len().checked_sub(1).map_or(PlannedSrc::Arg(0), |last| PlannedSrc::Step(last as u8));
         let (op, imm) = if at == 0 { (X86::MovdOut, None) } else { (X86::Pextrd, Some(at as u8)) };
         steps.push(PlannedStep { op: MachOp::X86(op), args: [from].into_iter().collect(), imm });

@@ -1,7 +1,7 @@
 //! A plan: moves over racks, what it costs, and its steps.
 
 use super::moves::{Control, Move, Pick};
-use super::picture::{ANY, Picture, Symbol, ZERO};
+use crate::picture::{ANY, Picture, Symbol, ZERO};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;

@@ -5,8 +5,8 @@
 //! demands. Moves with a literal put any lane anywhere; before them `u` only has to hold what is wanted somewhere.
 
 use super::moves::{Control, Move, Pick, moves};
-use super::picture::{ANY, Picture, Symbol, Task, ZERO, bit};
 use super::plan::{Cost, Form, Made, Options, Rack, apply, copies, steps, taken};
+use crate::picture::{ANY, Picture, Symbol, Task, ZERO, bit};
 use rake_ir::machine::x86::Space;
 use std::rc::Rc;
 

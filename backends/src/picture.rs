@@ -1,21 +1,19 @@
 //! Pictures: what each lane of a result holds, in terms of the operands' lanes.
 
-use super::inserts_lane_0;
-use rake_ir::machine::x86::Space;
 use rake_ir::ops::{Imm, Op};
 use rake_passes::select::rule::Instance;
 
 /// What a lane holds: lane `k` of the first operand is `k`, of the second `n + k` where racks have `n` lanes.
-pub(super) type Symbol = u8;
+pub(crate) type Symbol = u8;
 
 /// A lane of zero bits.
-pub(super) const ZERO: Symbol = 254;
+pub(crate) const ZERO: Symbol = 254;
 /// A lane that nobody reads.
-pub(super) const ANY: Symbol = 255;
+pub(crate) const ANY: Symbol = 255;
 
 /// The lanes of a rack. Lanes that the profile does not have are [`ANY`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Picture {
+pub(crate) struct Picture {
     pub lanes: [Symbol; 16],
 }
 
@@ -44,7 +42,7 @@ impl Picture {
 }
 
 /// The set of one symbol.
-pub(super) fn bit(symbol: Symbol) -> u64 {
+pub(crate) fn bit(symbol: Symbol) -> u64 {
     match symbol {
         ANY => 0,
         ZERO => 1 << 63,
@@ -54,7 +52,7 @@ pub(super) fn bit(symbol: Symbol) -> u64 {
 
 /// What is to be made, and of what.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Task {
+pub(crate) struct Task {
     /// Lanes of a rack.
     pub n: usize,
     /// What the operands hold.
@@ -63,8 +61,9 @@ pub(super) struct Task {
     pub want: Picture,
 }
 
-/// The task of an operation; `None` for what moves no lanes, or an immediate that does not fit.
-pub(super) fn task(instance: &Instance) -> Option<Task> {
+/// The task of an operation; `None` for what moves no lanes, or an immediate that does not fit. An inserted uniform is the
+/// same in every lane, or has lane 0 `alone`.
+pub(crate) fn task(instance: &Instance, alone: bool) -> Option<Task> {
     let n = instance.lanes;
     let count = if let Imm::Int(count) = instance.imm { *count as usize } else { 0 };
     let operands = instance.operands;
@@ -87,8 +86,6 @@ pub(super) fn task(instance: &Instance) -> Option<Task> {
         (Op::RotateRight, _) if count <= n => Picture::of(n, |l| ((l + n - count) % n) as u8),
         (Op::Extract, _) if count < n => Picture::of(n, |_| count as u8),
         (Op::Insert, _) if operands == 2 && count < n => {
-            // A uniform is the same in every lane, or has lane 0 alone.
-            let alone = Space::of(instance.profile).is_some_and(|space| inserts_lane_0(instance.imm, space));
             given[1] = Picture::of(n, |l| if l == 0 || !alone { n as u8 } else { ANY });
             Picture::of(n, |l| if l == count { n } else { l } as u8)
         }
