@@ -116,7 +116,7 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: true,
         instruction_set: "Armv8-A Advanced SIMD",
-        available: true,
+        available: false,
     },
     ProfileInfo {
         profile: Profile::WasmSimd128,
