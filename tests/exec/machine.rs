@@ -185,7 +185,7 @@ impl Bench {
 }
 
 /// Whether a function only moves, picks and compares bits, so that even NaNs come out as they went in.
-fn moves_bits<R: lane::Region>(function: &lane::Function<R>) -> bool {
+pub fn moves_bits<R: lane::Region>(function: &lane::Function<R>) -> bool {
     function.order().all(|id| match function.values[id].op {
         Op::Neg => true,
         Op::Min | Op::Max => false,
