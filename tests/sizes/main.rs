@@ -1,5 +1,5 @@
 //! Our code is never longer than hand-written intrinsics: each function of the vocabulary beside the peer of the same name
-//! in `sse2.c`, `avx2.c` and `avx512.c`, which are run and held against the evaluator first.
+//! in `sse2.c`, `avx2.c`, `avx512.c`, `neon.c` and `wasm.c`, which are run and held against the evaluator first.
 //!
 //! `cargo xtask docs` (or `RAKEC_WRITE_DOCS=1`) writes the table `docs/code-size.md` anew.
 
@@ -8,20 +8,39 @@ mod arguments;
 #[allow(dead_code)] // Of what it shares, only peers are run here.
 #[path = "../exec/machine.rs"]
 mod machine;
+mod module;
 mod peers;
+mod run;
 #[path = "../support/mod.rs"]
 mod support;
 
 use arguments::Effort;
 use machine::Bench;
-use peers::{Peers, counts};
-use rake_ir::lane::FuseLevel;
-use rake_ir::profile::Profile;
+use peers::{Peers, sizes};
+use rake_ir::diag::Diagnostic;
+use rake_ir::profile::{Family, Profile};
+use rake_testkit::link_elf;
 use rake_testkit::source::{Elem, Program, operations};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
+use rakec::{Emit, Options};
 use support::{PROFILES, plain};
+
+/// The columns of the table.
+const COLUMNS: [Profile; 5] =
+    [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon, Profile::WasmSimd128];
+
+/// The verified object or module of a program.
+fn ours(text: &str, profile: Profile) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    let wasm = profile.info().family == Family::Wasm;
+    let emit = Emit { object: !wasm, module: wasm, verify: true, ..Emit::default() };
+    let outputs = support::compile(text.as_bytes(), Options { emit, ..Options::new(profile) });
+    match outputs.object.or(outputs.module) {
+        Some(bytes) if !outputs.diagnostics.iter().any(Diagnostic::is_error) => Ok(bytes),
+        _ => Err(outputs.diagnostics),
+    }
+}
 
 /// Shifts by a uniform count, which the vocabulary has by literal counts only.
 const SHIFTS_BY: &str = "\
@@ -69,7 +88,8 @@ fn peers_compute_what_the_language_says() {
     let mut bench = Bench::default();
     let effort = Effort { tuples: 4000, random: 256, uniforms: 64, calls: 3000 };
     for profile in PROFILES {
-        for (index, linked) in Peers::build(profile).linked().into_iter().enumerate() {
+        for (index, object) in Peers::build(profile).0.iter().enumerate() {
+            let linked = link_elf(object).unwrap_or_else(|error| panic!("the peers on {profile}: {error}"));
             for (prefix, program) in programs(profile) {
                 let what = format!("peers of {}, build {index}", program.name);
                 let image = |name: &str| linked.image(&format!("{prefix}{name}"));
@@ -83,13 +103,30 @@ fn peers_compute_what_the_language_says() {
     assert!(functions > 2000, "only {functions} functions");
 }
 
+#[test]
+fn peers_of_other_machines_compute_what_the_language_says() {
+    let effort = Effort { tuples: 2000, random: 64, uniforms: 32, calls: 1000 };
+    let (mut count, mut failures) = (0, Vec::new());
+    for profile in [Profile::Aarch64Neon, Profile::WasmSimd128] {
+        for object in &Peers::build(profile).0 {
+            let build = run::Build::new(profile, object);
+            for (prefix, program) in programs(profile) {
+                count += run::check(&build, profile, &prefix, &program, effort, &mut failures);
+            }
+        }
+    }
+    let told = failures.iter().take(5).cloned().collect::<Vec<_>>().join("\n\n");
+    assert!(failures.is_empty(), "{} functions are wrong, among them:\n{told}", failures.len());
+    assert!(count > 1500, "only {count} functions");
+}
+
 /// What one operation comes to.
 #[derive(Default)]
 struct Row {
     /// The operation as the source has it.
     operation: String,
     element: String,
-    /// Our instructions and the peer's, by profile.
+    /// Our size and the peer's, by profile: instructions, or bytes of the body on WebAssembly.
     sizes: BTreeMap<usize, (usize, usize)>,
 }
 
@@ -116,18 +153,18 @@ struct Measured {
 fn measure() -> Measured {
     let (mut places, mut measured) = (BTreeMap::<String, usize>::new(), Measured::default());
     let Measured { rows, longer, wrong } = &mut measured;
-    for (column, profile) in PROFILES.into_iter().enumerate() {
+    for (column, profile) in COLUMNS.into_iter().enumerate().filter(|(_, profile)| profile.info().available) {
         let peers = Peers::build(profile).fewest();
         let mut used = BTreeSet::new();
         for (prefix, program) in programs(profile) {
-            let object = match support::object(&program.text, profile, FuseLevel::Full) {
+            let object = match ours(&program.text, profile) {
                 Ok(object) => object,
                 Err(problems) => {
                     wrong.push(format!("{} on {profile}: {}", program.name, plain(&problems)));
                     continue;
                 }
             };
-            let ours = counts(&object);
+            let ours = sizes(&object);
             for name in functions(&program) {
                 let base = name.strip_suffix("_stage").unwrap_or(name);
                 let symbol = format!("{prefix}{base}");
@@ -159,32 +196,58 @@ fn measure() -> Measured {
 
 const PAGE: &str = "docs/code-size.md";
 
-fn page(rows: &[Row]) -> String {
+/// The whole vocabulary's module: ours and clang's, in bytes. None where our compiler makes no modules.
+fn modules() -> Option<(usize, usize)> {
+    let profile = Profile::WasmSimd128;
+    let peers = Peers::build(profile).fewest().into_keys().collect();
+    let vocabulary = module::vocabulary(profile, &peers);
+    let theirs = vocabulary.peers();
+    let exported = sizes(&theirs);
+    let missing = vocabulary.names.iter().filter(|name| !exported.contains_key(&format!("{name}.memory")));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new(), "not exported");
+    assert_eq!(exported.len(), 2 * vocabulary.names.len());
+    profile.info().available.then(|| {
+        let ours = vocabulary.ours(profile).unwrap_or_else(|problems| panic!("our module: {}", plain(&problems)));
+        (ours.len(), theirs.len())
+    })
+}
+
+fn page(rows: &[Row], modules: Option<(usize, usize)>) -> String {
+    let header = COLUMNS.map(|profile| format!("{profile} |")).join(" ");
     let mut page = format!(
-        "# Code size\n\nInstructions of each operation of the vocabulary, alone in a function: ours, then those of \
-         hand-written intrinsics.\n\nBoth are counted in the bytes of finished objects by one decoder; `ret`, `vzeroupper`, \
-         `endbr64` and `nop` do not count, everything\nelse does. The intrinsics are in `tests/sizes`; each function counts \
-         as the shortest of {} builds by {},\nand is run against the evaluator like our code. `cargo test --test sizes` \
-         checks this page and that no row is longer;\n`cargo xtask docs` writes it.\n\n\
-         | operation | element | x86-sse2 | x86-avx2 | x86-avx512 |\n| --- | --- | ---: | ---: | ---: |\n",
-        peers::BUILDS.len(),
-        peers::compiler(),
+        "# Code size\n\nSize of each operation of the vocabulary, alone in a function: ours, then that of hand-written \
+         intrinsics. It is the number of instructions;\non WebAssembly it is the bytes of the function's body, locals \
+         included.\n\nBoth are read from the bytes of finished objects and modules by one decoder; `ret`, `vzeroupper`, \
+         `endbr64`, `bti` and `nop` do not count, everything\nelse does. The intrinsics are in `tests/sizes`; each function \
+         counts as the shortest of several builds by {},\nand is run against the evaluator like our code. \
+         `cargo test --test sizes` checks this page and that no row is longer;\n`cargo xtask docs` writes it.\n\n\
+         | operation | element | {header}\n| --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
+        peers::compilers(),
     );
-    let mut totals = [(0, 0); 3];
+    let mut totals = BTreeMap::<usize, (usize, usize)>::new();
     let cell = |sizes: Option<&(usize, usize)>| match sizes {
         None => "–".to_owned(),
         Some((ours, peer)) => format!("{ours} / {peer}"),
     };
+    let cells = |sizes: &BTreeMap<usize, (usize, usize)>| {
+        (0..COLUMNS.len()).map(|column| cell(sizes.get(&column))).collect::<Vec<_>>().join(" | ")
+    };
     for row in rows {
-        let cells: Vec<String> = (0..3).map(|column| cell(row.sizes.get(&column))).collect();
         for (column, (ours, peer)) in &row.sizes {
-            totals[*column].0 += ours;
-            totals[*column].1 += peer;
+            let total = totals.entry(*column).or_default();
+            *total = (total.0 + ours, total.1 + peer);
         }
-        let _ = writeln!(page, "| `{}` | {} | {} |", row.operation, row.element, cells.join(" | "));
+        let _ = writeln!(page, "| `{}` | {} | {} |", row.operation, row.element, cells(&row.sizes));
     }
-    let cells = totals.iter().map(|sizes| cell(Some(sizes))).collect::<Vec<_>>().join(" | ");
-    let _ = writeln!(page, "| all | | {cells} |");
+    let _ = writeln!(page, "| all | | {} |", cells(&totals));
+    if let Some((ours, theirs)) = modules {
+        let _ = write!(
+            page,
+            "\n## A module\n\nThe functions above in one WebAssembly module, each exported over `v128` and once more with a \
+             wrapper that takes and gives racks in memory.\nClang builds the intrinsics with `-O3` and wasm-ld strips the \
+             module.\n\n| module | ours | clang's |\n| --- | ---: | ---: |\n| bytes | {ours} | {theirs} |\n",
+        );
+    }
     page
 }
 
@@ -203,12 +266,16 @@ fn no_operation_is_longer_than_its_peer_and_the_page_says_so() {
     let longer = longer.collect::<String>();
     assert!(longer.is_empty(), "longer than their peers:\n{longer}");
     assert!(rows.len() > 350, "only {} rows", rows.len());
-    let (path, expected) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), page(&rows));
+    let modules = modules();
+    if let Some((ours, theirs)) = modules {
+        assert!(ours <= theirs, "our module has {ours} bytes, clang's {theirs}");
+    }
+    let (path, expected) = (Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGE), page(&rows, modules));
     if std::env::var_os("RAKEC_WRITE_DOCS").is_some() {
         std::fs::write(&path, &expected).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
     }
     let found = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{PAGE}: {error}"));
-    let same = if found.contains(&peers::compiler()) {
+    let same = if found.contains(&peers::compilers()) {
         found == expected
     } else {
         without_peers(&found) == without_peers(&expected)

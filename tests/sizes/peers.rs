@@ -24,7 +24,8 @@ const WASM: [&[&str]; 3] = [&["-O3"], &["-O2"], &["-Os"]];
 const FIXED: [&str; 5] = ["-fcf-protection=none", "-ffp-contract=off", "-fno-ipa-icf", "-Wall", "-Wno-psabi"];
 /// A constant alone takes no address of its neighbours.
 const FIXED_AARCH64: [&str; 5] = ["-fno-section-anchors", "-ffp-contract=off", "-fno-ipa-icf", "-Wall", "-Wno-psabi"];
-const FIXED_WASM: [&str; 4] = ["-ffp-contract=off", "-Wall", "-Wl,--export-all", "-Wl,--strip-all"];
+/// Everything is exported and nothing named.
+pub const FIXED_WASM: [&str; 4] = ["-ffp-contract=off", "-Wall", "-Wl,--export-all", "-Wl,--strip-all"];
 
 /// A profile's peers as each setting builds them: objects, or modules for WebAssembly.
 pub struct Peers(pub Vec<Vec<u8>>);

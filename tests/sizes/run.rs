@@ -8,6 +8,7 @@ use rake_ir::lane::{FuseLevel, eval_function};
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::Lanes;
+use rake_ir::tined;
 use rake_testkit::source::Program;
 use rake_testkit::{aarch64, link_elf, wasm};
 use rakec::pipeline::Ir;
@@ -28,31 +29,53 @@ impl Build {
         build.unwrap_or_else(|error| panic!("the peers on {profile}: {error}"))
     }
 
-    /// The words of each call's result: a rack's, or those of which a scalar is the first. None if there is no such
-    /// function.
-    fn run(&self, name: &str, tys: &[Ty], result: Ty, arguments: &[Arguments]) -> Option<Result<Vec<Vec<u32>>, String>> {
+    /// Whether it has a function.
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Build::Aarch64(linked) => linked.symbols.contains_key(name),
+            Build::Wasm(module) => module.functions().contains(&name),
+        }
+    }
+
+    /// Calls the functions; a rack's words, or those of which a scalar is the first, of each call.
+    fn run(&self, tasks: &[Task]) -> Result<Vec<Vec<Vec<u32>>>, String> {
         match self {
             Build::Aarch64(linked) => {
-                let image = linked.image(name)?;
-                let regs: Vec<_> = arguments.iter().map(aarch64_registers).collect();
-                let in_general = matches!(result, Ty::Uniform(elem) if elem != Elem::F32);
-                let words = |out: &aarch64::Out| match out.callee_saved_ok {
-                    false => Err(format!("it clobbers {:?}", out.clobbered)),
-                    true if in_general => Ok(vec![out.x0 as u32]),
-                    true => Ok(out.lanes().to_vec()),
-                };
-                Some(aarch64::run(&image, &regs).and_then(|outs| outs.iter().map(words).collect()))
+                let image = |task: &Task| linked.image(&task.name).ok_or(format!("no {}", task.name));
+                let images = tasks.iter().map(image).collect::<Result<Vec<_>, _>>()?;
+                let regs = |task: &Task| task.arguments.iter().map(aarch64_registers).collect::<Vec<_>>();
+                let regs: Vec<_> = tasks.iter().map(regs).collect();
+                let jobs = images.iter().zip(&regs).map(|(image, regs)| aarch64::Job { image, regs });
+                let outs = aarch64::run_many(&jobs.collect::<Vec<_>>())?;
+                tasks.iter().zip(outs).map(|(task, outs)| outs.iter().map(|out| aarch64_words(task, out)).collect()).collect()
             }
             Build::Wasm(module) => {
-                if !module.functions().contains(&name) {
-                    return None;
-                }
-                let values: Vec<_> = arguments.iter().map(|call| wasm_values(tys, call)).collect();
-                let outs = module.run(name, &values);
-                Some(outs.map(|outs| outs.into_iter().map(wasm::Value::words).collect()))
+                let run = |task: &Task| {
+                    let values: Vec<_> = task.arguments.iter().map(|call| wasm_values(&task.tys, call)).collect();
+                    let outs = module.run(&task.name, &values).map_err(|error| format!("{}: {error}", task.name))?;
+                    Ok(outs.into_iter().map(wasm::Value::words).collect())
+                };
+                tasks.iter().map(run).collect()
             }
         }
     }
+}
+
+/// A function to call.
+struct Task {
+    name: String,
+    tys: Vec<Ty>,
+    result: Ty,
+    arguments: Vec<Arguments>,
+}
+
+/// The result of a call.
+fn aarch64_words(task: &Task, out: &aarch64::Out) -> Result<Vec<u32>, String> {
+    if !out.callee_saved_ok {
+        return Err(format!("{} clobbers {:?}", task.name, out.clobbered));
+    }
+    let in_general = matches!(task.result, Ty::Uniform(elem) if elem != Elem::F32);
+    Ok(if in_general { vec![out.x0 as u32] } else { out.lanes().to_vec() })
 }
 
 /// AAPCS64 numbers vector and general arguments as System V does.
@@ -90,6 +113,12 @@ pub fn check(
     effort: Effort,
     failures: &mut Vec<String>,
 ) -> usize {
+    // What a function computes is the same on every profile of as many lanes; but fused multiply-adds are refused on some.
+    let profile = match profile.info().available {
+        true => profile,
+        false if program.fma => return 0,
+        false => Profile::X86Sse2,
+    };
     let functions = match ir_at(&program.text, profile, FuseLevel::Exact, "tined") {
         Ok(Ir::Tined(program)) => program.functions,
         Ok(other) => panic!("`tined` gives {:?}", other.kind()),
@@ -98,37 +127,29 @@ pub fn check(
             return 0;
         }
     };
-    let mut count = 0;
-    for function in &functions {
+    let functions: Vec<_> = functions.iter().filter(|f| build.has(&format!("{prefix}{}", f.name))).collect();
+    let task = |(index, function): (usize, &&tined::Function)| {
         let tys: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
-        let (result, exact) = (function.result_type(), moves_bits(function));
-        let arguments = calls(&tys, profile, effort, count as u64);
-        let name = format!("{prefix}{}", function.name);
-        let Some(outs) = build.run(&name, &tys, result, &arguments) else { continue };
-        count += 1;
-        let outs = outs.unwrap_or_else(|error| {
-            failures.push(format!("{name} on {profile}: {error}"));
-            Vec::new()
-        });
-        for (call, words) in arguments.iter().zip(outs) {
+        let arguments = calls(&tys, profile, effort, index as u64);
+        Task { name: format!("{prefix}{}", function.name), tys, result: function.result_type(), arguments }
+    };
+    let tasks: Vec<Task> = functions.iter().enumerate().map(task).collect();
+    let outs = build.run(&tasks).unwrap_or_else(|error| panic!("peers of {}: {error}", program.name));
+    for ((function, task), outs) in functions.iter().zip(&tasks).zip(outs) {
+        let (result, exact) = (task.result, moves_bits(function));
+        let wrong = task.arguments.iter().zip(&outs).find_map(|(call, words)| {
             let expected = eval_function(function, profile, &call.values).and_then(|run| run.result());
-            let expected = expected.unwrap_or_else(|error| panic!("{name} on {profile}: the evaluator: {error}"));
-            let got = lanes(result, &words);
-            let same = match &got {
-                Some(got) if exact => *got == expected,
-                Some(got) => got.same(&expected, result.elem()),
-                None => false,
-            };
-            if !same {
-                let shown = |(ty, value): (&Ty, &Lanes)| format!("  {ty}: {:x?}", value.bits());
-                let on: Vec<String> = tys.iter().zip(&call.values).map(shown).collect();
-                let (expected, on) = (expected.bits(), on.join("\n"));
-                failures.push(format!("{name} on {profile} gives {words:x?}, not {expected:x?}, on\n{on}"));
-                break;
-            }
-        }
+            let expected = expected.unwrap_or_else(|error| panic!("{}: the evaluator: {error}", task.name));
+            let same = lanes(result, words).is_some_and(|got| match exact {
+                true => got == expected,
+                false => got.same(&expected, result.elem()),
+            });
+            let on = || call.values.iter().map(|value| format!("  {:x?}", value.bits())).collect::<Vec<_>>().join("\n");
+            (!same).then(|| format!("gives {words:x?}, not {:x?}, on\n{}", expected.bits(), on()))
+        });
+        failures.extend(wrong.map(|wrong| format!("{} on {profile} {wrong}", task.name)));
     }
-    count
+    tasks.len()
 }
 
 /// A result's lanes; none of a mask that has lanes that are neither all ones nor zero.
