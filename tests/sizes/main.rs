@@ -21,10 +21,10 @@ use rake_ir::diag::Diagnostic;
 use rake_ir::profile::{Family, Profile};
 use rake_testkit::link_elf;
 use rake_testkit::source::{Elem, Program, operations};
+use rakec::{Emit, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use rakec::{Emit, Options};
 use support::{PROFILES, plain};
 
 /// The columns of the table.

@@ -88,7 +88,8 @@ impl Vocabulary {
     /// Clang's.
     pub fn peers(&self) -> Vec<u8> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let flags: Vec<&str> = ["-O3"].into_iter().chain(FIXED_WASM).filter(|flag| !flag.contains("export-all")).collect();
+        let flags: Vec<&str> =
+            ["-O3"].into_iter().chain(FIXED_WASM).filter(|flag| !flag.contains("export-all")).collect();
         compile_wasm(Source::Text(&self.c), &flags, &names).unwrap_or_else(|error| panic!("the module: {error}"))
     }
 }

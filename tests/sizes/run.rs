@@ -6,9 +6,9 @@ use crate::machine::moves_bits;
 use crate::support::{ir_at, plain};
 use rake_ir::lane::{FuseLevel, eval_function};
 use rake_ir::profile::{Family, Profile};
+use rake_ir::tined;
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::Lanes;
-use rake_ir::tined;
 use rake_testkit::source::Program;
 use rake_testkit::{aarch64, link_elf, wasm};
 use rakec::pipeline::Ir;
@@ -47,7 +47,11 @@ impl Build {
                 let regs: Vec<_> = tasks.iter().map(regs).collect();
                 let jobs = images.iter().zip(&regs).map(|(image, regs)| aarch64::Job { image, regs });
                 let outs = aarch64::run_many(&jobs.collect::<Vec<_>>())?;
-                tasks.iter().zip(outs).map(|(task, outs)| outs.iter().map(|out| aarch64_words(task, out)).collect()).collect()
+                tasks
+                    .iter()
+                    .zip(outs)
+                    .map(|(task, outs)| outs.iter().map(|out| aarch64_words(task, out)).collect())
+                    .collect()
             }
             Build::Wasm(module) => {
                 let run = |task: &Task| {
