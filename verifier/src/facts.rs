@@ -1,9 +1,8 @@
 //! What the obligations are checked against: the signature of each function and what its source selected.
 
-use crate::shapes::{self, FmaSign};
+use crate::Machine;
 use rake_ir::allocated::{Function, Program};
-use rake_ir::machine::x86::Space;
-use rake_ir::machine::{Class, Inst, Kind};
+use rake_ir::machine::Inst;
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::span::Span;
@@ -50,38 +49,57 @@ pub struct RegionFacts {
     pub operations: BTreeMap<SmolStr, u32>,
 }
 
+/// The sign of a fused multiply-add.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FmaSign {
+    /// `a*b + c`.
+    Add,
+    /// `a*b - c`.
+    Sub,
+    /// `-(a*b) + c`.
+    NegAdd,
+    /// `-(a*b) - c`.
+    NegSub,
+}
+
+/// What one instruction counts as, be it a row of the machine table or decoded.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counted {
+    /// A fused multiply-add.
+    pub multiply_add: Option<FmaSign>,
+    /// The name under which it is counted as moving lanes.
+    pub cross_lane: Option<SmolStr>,
+    /// The name under which it is counted as computing with a mask's bits.
+    pub word: Option<SmolStr>,
+    /// The name under which it is counted in a region; `None` of copies and constants, which may stand in any region.
+    pub operation: Option<SmolStr>,
+}
+
 impl Metadata {
     /// The facts of an allocated program, for a caller that has nothing earlier: allocation vouches for itself.
     pub fn of(program: &Program, exported: &dyn Fn(&str) -> bool) -> Metadata {
-        let Some(space) = Space::of(program.profile) else {
-            return Metadata { profile: program.profile, functions: Vec::new() };
-        };
-        let facts = program.functions.iter().map(|f| FunctionFacts::allocated(f, space, exported(&f.name)));
-        Metadata { profile: program.profile, functions: facts.collect() }
+        let profile = program.profile;
+        let Some(machine) = Machine::of(profile) else { return Metadata { profile, functions: Vec::new() } };
+        let facts = program.functions.iter().map(|f| FunctionFacts::allocated(f, &machine, exported(&f.name)));
+        Metadata { profile, functions: facts.collect() }
     }
 
     /// The facts of a program as it was selected, so that no later pass vouches for itself; `program`, what was made of
     /// it, says only in which order the regions stand.
     pub fn selected(selected: &selected::Program, program: &Program, exported: &dyn Fn(&str) -> bool) -> Metadata {
-        let Some(space) = Space::of(selected.profile) else {
-            return Metadata { profile: selected.profile, functions: Vec::new() };
-        };
+        let profile = selected.profile;
+        let Some(machine) = Machine::of(profile) else { return Metadata { profile, functions: Vec::new() } };
         let facts = |(at, f): (usize, &selected::Function)| {
-            let mut place: BTreeMap<u32, usize> = BTreeMap::new();
-            for (at, inst) in program.functions.get(at).iter().flat_map(|f| f.insts.iter().enumerate()) {
-                if let Some(region) = inst.region {
-                    place.entry(region).or_insert(at);
-                }
-            }
-            let (params, exported) = (f.params.iter().map(|p| p.ty).collect(), exported(&f.name));
-            let facts = FunctionFacts::new(f.name.clone(), f.span, exported, params, f.result_ty);
-            let facts = facts.count(&f.insts, space, &place);
-            match program.functions.get(at) {
-                Some(made) => facts.computed_again(&FunctionFacts::allocated(made, space, exported)),
+            let made = program.functions.get(at);
+            let order = made.iter().flat_map(|f| &f.insts).map(|inst| inst.region);
+            let exported = exported(&f.name);
+            let facts = FunctionFacts::selected(f, &machine, exported, order);
+            match made {
+                Some(made) => facts.computed_again(&FunctionFacts::allocated(made, &machine, exported)),
                 None => facts,
             }
         };
-        Metadata { profile: selected.profile, functions: selected.functions.iter().enumerate().map(facts).collect() }
+        Metadata { profile, functions: selected.functions.iter().enumerate().map(facts).collect() }
     }
 }
 
@@ -92,17 +110,33 @@ impl FunctionFacts {
         FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, words, regions }
     }
 
-    fn allocated(function: &Function, space: Space, exported: bool) -> FunctionFacts {
+    fn allocated(function: &Function, machine: &Machine, exported: bool) -> FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
-        facts.count(&function.insts, space, &BTreeMap::new())
+        facts.count(&function.insts, machine, &BTreeMap::new())
+    }
+
+    /// Facts of a selected function, its regions in the `order` in which their instructions stand in the end.
+    pub(crate) fn selected(
+        function: &selected::Function,
+        machine: &Machine,
+        exported: bool,
+        order: impl Iterator<Item = Option<u32>>,
+    ) -> FunctionFacts {
+        let mut place: BTreeMap<u32, usize> = BTreeMap::new();
+        for (at, region) in order.enumerate().filter_map(|(at, region)| Some((at, region?))) {
+            place.entry(region).or_insert(at);
+        }
+        let params = function.params.iter().map(|p| p.ty).collect();
+        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
+        facts.count(&function.insts, machine, &place)
     }
 
     /// Allocation may compute a value again inside its region, but neither a fused multiply-add nor what moves lanes.
     fn computed_again(mut self, made: &FunctionFacts) -> Self {
         for (region, made) in self.regions.iter_mut().zip(&made.regions) {
             for (name, count) in &mut region.operations {
-                if !shapes::is_counted(name) {
+                if !is_multiply_add(name) && !self.cross_lane.contains_key(name) {
                     *count = (*count).max(made.operations.get(name).copied().unwrap_or(0));
                 }
             }
@@ -111,23 +145,25 @@ impl FunctionFacts {
     }
 
     /// Counts instructions; regions in the order of `place`, those that are not there by their first instructions.
-    fn count<R: Copy + PartialEq>(mut self, insts: &[Inst<R>], space: Space, place: &BTreeMap<u32, usize>) -> Self {
+    fn count<R: Copy + PartialEq>(
+        mut self,
+        insts: &[Inst<R>],
+        machine: &Machine,
+        place: &BTreeMap<u32, usize>,
+    ) -> Self {
         let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
         let mut regions: Vec<(usize, RegionFacts)> = Vec::new();
         let before = std::iter::once(None).chain(insts.iter().map(Some));
         for (inst, before) in insts.iter().zip(before) {
-            let Some(mnemonic) = inst.op.info().mnemonics[space as usize] else { continue };
-            if let Some(sign) = FmaSign::of(mnemonic) {
+            let Some(counted) = machine.counted(inst, before) else { continue };
+            if let Some(sign) = counted.multiply_add {
                 self.multiply_adds[sign as usize] += 1;
             }
-            let in_memory = inst.op.info().kind == Kind::Const;
-            if shapes::is_cross_lane(mnemonic) && !in_memory {
-                *self.cross_lane.entry(shapes::crossing_name(mnemonic)).or_default() += 1;
+            if let Some(name) = counted.cross_lane {
+                *self.cross_lane.entry(name).or_default() += 1;
             }
-            let info = inst.op.info();
-            let general = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == Class::G);
-            if info.kind == Kind::Word && general {
-                *self.words.entry(SmolStr::new_static(mnemonic)).or_default() += 1;
+            if let Some(name) = counted.word {
+                *self.words.entry(name).or_default() += 1;
             }
             let Some(region) = inst.region else { continue };
             let next = numbers.len();
@@ -135,8 +171,8 @@ impl FunctionFacts {
             if regions.len() == index {
                 regions.push((place.get(&region).copied().unwrap_or(usize::MAX), RegionFacts::default()));
             }
-            if !is_neutral(inst, before, mnemonic) {
-                *regions[index].1.operations.entry(shapes::region_name(mnemonic)).or_default() += 1;
+            if let Some(name) = counted.operation {
+                *regions[index].1.operations.entry(name).or_default() += 1;
             }
         }
         regions.sort_by_key(|region| region.0);
@@ -145,12 +181,15 @@ impl FunctionFacts {
     }
 }
 
-/// Whether an instruction is a copy or a constant, as [`shapes::is_neutral`] sees it in the bytes: also one that makes a
-/// constant of one value read twice, be it from a register or from the copy of it made just `before`.
-fn is_neutral<R: Copy + PartialEq>(inst: &Inst<R>, before: Option<&Inst<R>>, mnemonic: &str) -> bool {
-    let copy = matches!(inst.op.info().kind, Kind::Move | Kind::Const) || shapes::changes_file(mnemonic);
-    let [first, second] = inst.args[..] else { return copy };
-    let copied = before.filter(|copy| copy.op.info().kind == Kind::Move && copy.dst == first.reg());
-    let same = first == second || copied.is_some_and(|copy| copy.args.first() == Some(&second));
-    copy || first.reg().is_some() && same && shapes::is_idiom(mnemonic)
+impl FmaSign {
+    /// The name under which a region's fused multiply-adds of this sign are counted, on every machine.
+    pub fn name(self) -> &'static str {
+        FMA_NAMES[self as usize]
+    }
+}
+
+const FMA_NAMES: [&str; 4] = ["a*b+c", "a*b-c", "-(a*b)+c", "-(a*b)-c"];
+
+fn is_multiply_add(name: &str) -> bool {
+    FMA_NAMES.contains(&name)
 }

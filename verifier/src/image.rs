@@ -4,8 +4,6 @@ use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
 use object::{Endianness, SectionIndex};
 use rake_ir::allocated::Program;
-use rake_ir::machine::x86::TABLE_BYTES;
-use std::collections::BTreeSet;
 
 type Header = elf::FileHeader64<Endianness>;
 const LE: Endianness = Endianness::Little;
@@ -21,6 +19,27 @@ pub struct Symbol<'a> {
     pub len: u32,
     /// Whether other shared objects see it.
     pub exported: bool,
+}
+
+/// What the objects of one machine have apart from those of others.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Its name, for people.
+    pub name: &'static str,
+    /// `e_machine`.
+    pub machine: u16,
+    /// The 32-bit PC-relative relocation, in code where code has any, and in unwind entries.
+    pub relocation: u32,
+    /// Whether literals stand in `.rodata`, and code leads there by relocations.
+    pub rodata: bool,
+    /// Whether symbols `$x` and `$d` say where in `.text` code and data start.
+    pub mapping: bool,
+    /// The branch protection that the property note promises: the property and its bits.
+    pub property: (u32, u32),
+    /// In words.
+    pub promise: &'static str,
+    /// The unwind entry that all functions share.
+    pub unwind: &'static [u8; 24],
 }
 
 /// A PC-relative 32-bit relocation against the start of a section.
@@ -53,6 +72,10 @@ pub struct Image<'a> {
     pub unwind: &'a [u8],
     /// The relocations of `.eh_frame` by address, against the start of `.text`.
     pub unwind_relocations: Vec<Relocation>,
+    /// Where in `.text` code starts (true) and data (false), where the machine says so.
+    pub mapping: Vec<(u32, bool)>,
+    /// The machine's.
+    pub layout: &'static Layout,
 }
 
 /// A section that an object may have, and what its header says.
@@ -115,12 +138,12 @@ impl<'a> Image<'a> {
     ///
     /// # Errors
     /// What makes it an object that this compiler does not write.
-    pub fn read(bytes: &'a [u8]) -> Result<Image<'a>, String> {
+    pub fn read(bytes: &'a [u8], layout: &'static Layout) -> Result<Image<'a>, String> {
         let header = Header::parse(bytes).map_err(bad)?;
         let endian = header.endian().map_err(bad)?;
         let (kind, machine) = (header.e_type(endian), header.e_machine(endian));
-        if endian != LE || kind != elf::ET_REL || machine != elf::EM_X86_64 {
-            return Err("not a relocatable x86-64 object".into());
+        if endian != LE || kind != elf::ET_REL || machine != layout.machine {
+            return Err(format!("not a relocatable {} object", layout.name));
         }
         let sections = header.sections(LE, bytes).map_err(bad)?;
         let mut out = Image {
@@ -133,12 +156,17 @@ impl<'a> Image<'a> {
             property: &[],
             unwind: &[],
             unwind_relocations: vec![],
+            mapping: vec![],
+            layout,
         };
         let mut seen = vec![];
         let (mut text, mut rodata) = (None, None);
         for (index, section) in sections.enumerate().skip(1) {
             let name = name_of(&sections, index)?;
             let row = row_of(name, section)?;
+            if !layout.rodata && [".rodata", ".rela.text"].contains(&name) {
+                return Err(format!("a section `{name}`"));
+            }
             if seen.contains(&row.name) {
                 return Err(format!("two sections `{name}`"));
             }
@@ -184,6 +212,10 @@ impl<'a> Image<'a> {
             if symbol.st_type() == elf::STT_SECTION && symbol.st_value(LE) == 0 {
                 continue;
             }
+            if self.layout.mapping && ["$x", "$d"].contains(&name) {
+                self.read_mapping(symbol, name, text)?;
+                continue;
+            }
             let function = symbol.st_type() == elf::STT_FUNC && symbol.st_bind() == elf::STB_GLOBAL;
             if !function || usize::from(symbol.st_shndx(LE)) != text.0 {
                 return Err(format!("the symbol `{name}` is not a global function of `.text`"));
@@ -210,9 +242,9 @@ impl<'a> Image<'a> {
             }
             for rela in relas {
                 if target == text {
-                    self.relocations.push(relocation(rela, &symbols, rodata)?);
+                    self.relocations.push(relocation(rela, &symbols, rodata, self.layout)?);
                 } else if expected == ".rela.eh_frame" {
-                    self.unwind_relocations.push(relocation(rela, &symbols, Some(text))?);
+                    self.unwind_relocations.push(relocation(rela, &symbols, Some(text), self.layout)?);
                 }
             }
         }
@@ -221,23 +253,16 @@ impl<'a> Image<'a> {
         Ok(())
     }
 
-    /// Whether `.rodata` holds each literal of a program once, whole racks before tables before elements, and nothing else.
-    pub fn holds_literals(&self, program: &Program) -> bool {
-        let rack = program.profile.info().rack_bits as usize / 8;
-        if rack == 0 {
-            return false;
+    /// A mapping symbol: local, of no type and size.
+    fn read_mapping(&mut self, symbol: &elf::Sym64<Endianness>, name: &str, text: SectionIndex) -> Result<(), String> {
+        let plain = symbol.st_type() == elf::STT_NOTYPE && symbol.st_bind() == elf::STB_LOCAL;
+        let plain = plain && symbol.st_size(LE) == 0 && symbol.st_other() == elf::STV_DEFAULT;
+        let at = u32::try_from(symbol.st_value(LE)).ok().filter(|_| plain);
+        let at = at.ok_or_else(|| format!("`{name}` is not a mapping symbol"))?;
+        if usize::from(symbol.st_shndx(LE)) == text.0 {
+            self.mapping.push((at, name == "$x"));
         }
-        let mut rest = self.rodata;
-        for size in [rack, TABLE_BYTES, 4] {
-            let all = program.functions.iter().flat_map(|f| &f.literals).map(Vec::as_slice);
-            let wanted: BTreeSet<&[u8]> = all.filter(|literal| literal.len() == size).collect();
-            let Some((part, others)) = rest.split_at_checked(wanted.len() * size) else { return false };
-            if part.chunks(size).collect::<BTreeSet<&[u8]>>() != wanted {
-                return false;
-            }
-            rest = others;
-        }
-        rest.is_empty()
+        Ok(())
     }
 
     /// Checks that the object is stamped with what the program was compiled for, and promises branch protection.
@@ -251,14 +276,21 @@ impl<'a> Image<'a> {
         if !stamp.is_some_and(|stamp| stamp.ends_with(made_for.as_bytes())) {
             return Err(format!("`.comment` does not hold one stamp that ends in `{}`", made_for.trim_start()));
         }
-        // Sizes of name and content, NT_GNU_PROPERTY_TYPE_0, the name; GNU_PROPERTY_X86_FEATURE_1_AND of four bytes:
-        // IBT and SHSTK; padding to eight (x86-64 psABI, "Program Property").
-        let words = [4, 16, 5, u32::from_le_bytes(*b"GNU\0"), 0xc000_0002, 4, 3, 0];
+        // Sizes of name and content, NT_GNU_PROPERTY_TYPE_0, the name; one property of four bytes and its bits; padding to
+        // eight (the program property section of the x86-64 psABI, and of the AArch64 ELF supplement).
+        let (property, bits) = self.layout.property;
+        let words = [4, 16, 5, u32::from_le_bytes(*b"GNU\0"), property, 4, bits, 0];
         let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         if self.property != expected {
-            return Err("`.note.gnu.property` does not say IBT and SHSTK and nothing else".into());
+            return Err(format!("`.note.gnu.property` does not say {} and nothing else", self.layout.promise));
         }
         Ok(())
+    }
+
+    /// The code of a function; empty where the symbol leads outside.
+    pub fn code(&self, symbol: &Symbol<'_>) -> &'a [u8] {
+        let start = symbol.start as usize;
+        self.text.get(start..start + symbol.len as usize).unwrap_or(&[])
     }
 
     /// The relocations in a range of `.text`.
@@ -268,33 +300,28 @@ impl<'a> Image<'a> {
         self.relocations.get(first..last).unwrap_or(&[])
     }
 
-    /// Checks that functions are aligned and apart, and that only padding and functions are in `.text`.
+    /// The bytes of `.text` before each function, and those after the last; functions are aligned and apart.
     ///
     /// # Errors
-    /// What else is there.
-    pub fn check_text(&self) -> Result<(), String> {
-        let mut end = 0usize;
+    /// The function that is not, or a relocation of the code that belongs to none.
+    pub fn gaps(&self) -> Result<Vec<&'a [u8]>, String> {
+        let (mut end, mut gaps) = (0usize, Vec::with_capacity(self.functions.len() + 1));
         for function in &self.functions {
             let (start, len, name) = (function.start as usize, function.len as usize, function.name);
             if start < end || start % 16 != 0 || len == 0 {
                 return Err(format!("`{name}` overlaps another function or is not aligned"));
             }
-            let padding = self.text.get(end..start).ok_or_else(|| format!("`{name}` lies outside `.text`"))?;
-            if padding.len() >= 16 || padding.iter().any(|&b| b != 0xcc) {
-                return Err(format!("something other than padding stands before `{name}`"));
-            }
-            end = start + len;
+            gaps.push(self.text.get(end..start).ok_or_else(|| format!("`{name}` lies outside `.text`"))?);
+            end = start.checked_add(len).filter(|&end| end <= self.text.len()).ok_or("a function outside `.text`")?;
         }
-        if end != self.text.len() {
-            return Err("`.text` does not end with its last function".into());
-        }
+        gaps.push(self.text.get(end..).unwrap_or(&[]));
         let outside = |r: &&Relocation| {
             let before = self.functions.partition_point(|f| f.start <= r.at);
             before.checked_sub(1).is_none_or(|i| r.at >= self.functions[i].start + self.functions[i].len)
         };
         match self.relocations.iter().find(outside) {
             Some(r) => Err(format!("a relocation at {:#x} belongs to no function", r.at)),
-            None => Ok(()),
+            None => Ok(gaps),
         }
     }
 }
@@ -308,10 +335,11 @@ fn relocation(
     rela: &elf::Rela64<Endianness>,
     symbols: &object::read::elf::SymbolTable<'_, Header>,
     against: Option<SectionIndex>,
+    layout: &Layout,
 ) -> Result<Relocation, String> {
     let offset = rela.r_offset(LE);
-    if rela.r_type(LE, false) != elf::R_X86_64_PC32 {
-        return Err(format!("the relocation at {offset:#x} is not R_X86_64_PC32"));
+    if rela.r_type(LE, false) != layout.relocation {
+        return Err(format!("the relocation at {offset:#x} is not a PC-relative one of 32 bits"));
     }
     let index = rela.symbol(LE, false).ok_or("a relocation without a symbol")?;
     let symbol = symbols.symbol(index).map_err(bad)?;

@@ -1,31 +1,72 @@
 //! Reads finished objects back and checks each vector function twice, with a decoder other than the encoder that wrote it.
 //!
-//! *Equality:* decoded instructions, operands, relocations and literal bytes equal the `allocated` program. *Obligations*,
-//! from the bytes and what the source selected alone: only the profile's instructions; no calls, branches or stack; general
-//! registers only where scalars cross the boundary; every rack in one whole register; memory operands only as constant
-//! loads; every register written before it is read; cross-lane instructions and fused multiply-adds only where they were
-//! selected; regions contiguous. This crate shares no selection, allocation or encoding code with the backends: it
-//! depends on `rake-ir` alone.
+//! *Equality:* decoded instructions, operands, relocations and literal bytes equal the last IR before the bytes: the
+//! `allocated` program, for WebAssembly the `stacked` one. *Obligations*, from the bytes and what the source selected alone:
+//! only the profile's instructions; no calls, branches or stack; general registers only where scalars cross the boundary;
+//! every rack in one whole register; memory operands only as constant loads; every register written before it is read;
+//! cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. This crate shares no
+//! selection, allocation or encoding code with the backends: it depends on `rake-ir` alone. Each family of machines has a
+//! folder; what is general stands beside them.
 
-mod decode;
-mod encoding;
-mod equality;
 mod facts;
 mod image;
 mod obligations;
-mod shapes;
 mod unwind;
+mod x86;
 
-pub use decode::{Class, Decoder, Instruction, Operand, Refusal, Undecodable};
-pub use facts::{FunctionFacts, Metadata, RegionFacts};
-pub use image::{Image, Relocation, Symbol};
+pub use facts::{FmaSign, FunctionFacts, Metadata, RegionFacts};
 pub use obligations::Obligation;
 
+use facts::Counted;
+use image::{Image, Layout};
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
-use shapes::Shapes;
+use rake_ir::machine::Inst;
+use rake_ir::profile::{Family, Profile};
+use rake_ir::span::Span;
 use smol_str::SmolStr;
-use std::cell::OnceCell;
+
+/// What is known of the instructions of a profile.
+#[derive(Clone, Debug)]
+pub(crate) enum Machine {
+    X86(x86::Shapes),
+}
+
+impl Machine {
+    /// Of a profile; `None` where the verifier reads no code.
+    fn of(profile: Profile) -> Option<Machine> {
+        match profile.info().family {
+            Family::X86 => x86::Shapes::of(profile).map(Machine::X86),
+            Family::Aarch64 | Family::Wasm | Family::Scalar => None,
+        }
+    }
+
+    /// The layout of objects.
+    fn layout(&self) -> &'static Layout {
+        match self {
+            Machine::X86(_) => &x86::LAYOUT,
+        }
+    }
+
+    /// What an instruction of the machine table counts as, `before` standing before it.
+    fn counted<R: Copy + PartialEq>(&self, inst: &Inst<R>, before: Option<&Inst<R>>) -> Option<Counted> {
+        match self {
+            Machine::X86(shapes) => x86::of_machine(shapes, inst, before),
+        }
+    }
+
+    fn check_text(&self, image: &Image<'_>) -> Result<(), String> {
+        match self {
+            Machine::X86(_) => x86::check_text(image),
+        }
+    }
+
+    fn check_literals(&self, image: &Image<'_>, program: &Program) -> Result<(), String> {
+        match self {
+            Machine::X86(_) => x86::check_literals(image, program),
+        }
+    }
+}
 
 /// What was found in one function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,7 +102,7 @@ pub struct Prepared<'a> {
     image: Image<'a>,
     metadata: &'a Metadata,
     program: Option<&'a Program>,
-    shapes: Shapes,
+    machine: Machine,
 }
 
 impl<'a> Prepared<'a> {
@@ -77,10 +118,10 @@ impl<'a> Prepared<'a> {
         program: Option<&'a Program>,
     ) -> Result<Prepared<'a>, Vec<Diagnostic>> {
         let malformed = |text: String| vec![Diagnostic::spanless(Code::ObjectMalformed, text)];
-        let image = Image::read(object).map_err(malformed)?;
-        image.check_text().map_err(malformed)?;
-        let shapes = Shapes::of(metadata.profile)
-            .ok_or_else(|| malformed(format!("{} is not an x86 profile", metadata.profile)))?;
+        let machine = Machine::of(metadata.profile)
+            .ok_or_else(|| malformed(format!("there are no objects for {}", metadata.profile)))?;
+        let image = Image::read(object, machine.layout()).map_err(malformed)?;
+        machine.check_text(&image).map_err(malformed)?;
         let mut found = image.functions.iter();
         let mut wrong = Vec::new();
         for facts in &metadata.functions {
@@ -99,17 +140,10 @@ impl<'a> Prepared<'a> {
             let text = format!("`{}` is no function of the program", symbol.name);
             wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
         }
-        if let Some(program) = program
-            && !image.holds_literals(program)
-        {
-            let text = "`.rodata` does not hold the program's literals, each once and nothing else";
-            wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
-        }
-        if let (Some(_), Err(text)) = (program, unwind::check(&image)) {
-            wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
-        }
-        if let Some(Err(text)) = program.map(|program| image.check_notes(program)) {
-            wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
+        if let Some(program) = program {
+            let checks = [machine.check_literals(&image, program), unwind::check(&image), image.check_notes(program)];
+            let texts = checks.into_iter().filter_map(Result::err);
+            wrong.extend(texts.map(|text| Diagnostic::spanless(Code::ObjectDiffers, text)));
         }
         let same = |p: &Program| {
             p.profile == metadata.profile
@@ -118,7 +152,7 @@ impl<'a> Prepared<'a> {
         if !program.is_none_or(same) {
             wrong.push(Diagnostic::spanless(Code::ObjectDiffers, "the metadata is that of another program"));
         }
-        if wrong.is_empty() { Ok(Prepared { image, metadata, program, shapes }) } else { Err(wrong) }
+        if wrong.is_empty() { Ok(Prepared { image, metadata, program, machine }) } else { Err(wrong) }
     }
 
     /// How many functions there are to check.
@@ -136,59 +170,13 @@ impl<'a> Prepared<'a> {
     /// # Errors
     /// One diagnostic for each violation.
     pub fn function(&self, index: usize) -> Result<FunctionReport, Vec<Diagnostic>> {
-        thread_local!(static DECODER: OnceCell<Result<Decoder, String>> = const { OnceCell::new() });
-        DECODER.with(|cell| match cell.get_or_init(Decoder::new) {
-            Ok(decoder) => self.function_with(index, decoder),
-            Err(why) => Err(vec![Diagnostic::spanless(Code::Internal, format!("no decoder: {why}"))]),
-        })
-    }
-
-    /// As [`Prepared::function`], with a decoder of the caller's.
-    ///
-    /// # Errors
-    /// One diagnostic for each violation.
-    pub fn function_with(&self, index: usize, decoder: &Decoder) -> Result<FunctionReport, Vec<Diagnostic>> {
         let (Some(facts), Some(symbol)) = (self.metadata.functions.get(index), self.image.functions.get(index)) else {
             return Err(vec![Diagnostic::spanless(Code::ObjectDiffers, format!("there is no function {index}"))]);
         };
-        let (start, end) = (symbol.start, symbol.start + symbol.len);
-        let code = &self.image.text[start as usize..end as usize];
-        let insts = match decoder.decode(code) {
-            Ok(insts) => insts,
-            Err(at) => {
-                let text = format!("{}: {}", Obligation::of_refusal(at.refusal).words(), at.reason);
-                return Err(vec![broken(facts, at.offset, text)]);
-            }
-        };
-        let mut wrong = Vec::new();
-        if let Some(function) = self.program.and_then(|p| p.functions.get(index)) {
-            let difference = equality::compare(&self.image, self.metadata.profile, symbol, &insts, function);
-            if let Err((at, span, text)) = difference {
-                let text = format!("`{}`, offset {at:#x}: {text}", facts.name);
-                wrong.push(Diagnostic::error(Code::ObjectDiffers, span.unwrap_or(facts.span), text));
-            }
+        let allocated = self.program.and_then(|p| p.functions.get(index));
+        match &self.machine {
+            Machine::X86(shapes) => x86::function(&self.image, shapes, symbol, facts, allocated),
         }
-        let loads = obligations::loads(&self.image, symbol, &insts);
-        obligations::check(
-            &self.shapes,
-            &loads,
-            self.image.rodata_align,
-            facts,
-            &insts,
-            &mut |at, obligation, text| {
-                wrong.push(broken(facts, at, format!("{}: {text}", obligation.words())));
-            },
-        );
-        if !wrong.is_empty() {
-            return Err(wrong);
-        }
-        Ok(FunctionReport {
-            name: facts.name.clone(),
-            bytes: symbol.len,
-            instructions: insts.len() as u32,
-            constant_loads: loads.len() as u32,
-            multiply_adds: facts.multiply_adds.iter().sum(),
-        })
     }
 
     /// Checks every function, one after the other.
@@ -209,6 +197,14 @@ impl<'a> Prepared<'a> {
 
 fn differs(facts: &FunctionFacts, text: String) -> Diagnostic {
     Diagnostic::error(Code::ObjectDiffers, facts.span, text)
+}
+
+/// The first difference: offset in the function, the source that asked for it, and what differs.
+type Difference = (u32, Option<Span>, String);
+
+fn differs_at(facts: &FunctionFacts, (at, span, text): Difference) -> Diagnostic {
+    let text = format!("`{}`, offset {at:#x}: {text}", facts.name);
+    Diagnostic::error(Code::ObjectDiffers, span.unwrap_or(facts.span), text)
 }
 
 fn broken(facts: &FunctionFacts, at: u32, text: String) -> Diagnostic {

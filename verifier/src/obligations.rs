@@ -1,18 +1,9 @@
-//! Obligations: what the bytes of a vector function may hold, whatever the allocated program says.
+//! Obligations: what the bytes of a vector function may hold, whatever the program that they were written from says. Here
+//! stands what is the same for every machine: the list, the counts and the regions.
 
-use crate::decode::{Class, Instruction, Operand, Refusal};
-use crate::facts::{FunctionFacts, RegionFacts};
-use crate::image::{Image, Symbol};
-use crate::shapes::{
-    FmaSign, Shapes, crossing_name, is_constant, is_cross_lane, is_idiom, is_neutral, is_word_work, rack_class,
-    region_name,
-};
-use rake_ir::machine::abi::SYSTEM_V;
-use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
-use rake_ir::machine::{Class as File, PhysReg};
-use rake_ir::types::Ty;
+use crate::facts::{Counted, FunctionFacts, RegionFacts};
 use smol_str::SmolStr;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What is promised of vector code.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -56,8 +47,8 @@ impl Obligation {
             Obligation::MultiplyAdds => "exactly the selected fused multiply-adds",
             Obligation::Regions => "regions are contiguous",
             Obligation::UpperHalves => "`vzeroupper` before returning no rack, and only then",
-            Obligation::Landing => "`endbr64` first and only there",
-            Obligation::Ending => "`ret` last and only there",
+            Obligation::Landing => "the landing pad of an indirect call first and only there",
+            Obligation::Ending => "the return last and only there",
         }
     }
 
@@ -68,280 +59,57 @@ impl Obligation {
             Refusal::Branch => Obligation::NoBranches,
             Refusal::Stack => Obligation::NoStack,
             Refusal::Memory => Obligation::ConstantLoads,
+            Refusal::Estimate => Obligation::NoEstimates,
             Refusal::Other => Obligation::ProfileInstructions,
         }
     }
 }
 
-/// A memory operand and where it leads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Load {
-    /// Which instruction.
-    pub index: usize,
-    /// Bytes read, or of an entry where a table's address is taken.
-    pub size: u8,
-    /// Offset in `.rodata`; `None` when no relocation leads there, or outside.
-    pub literal: Option<u32>,
+/// What kind of instruction was refused already while decoding.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Refusal {
+    /// A call or system call.
+    Call,
+    /// A jump.
+    Branch,
+    /// The stack pointer or the frame pointer is used.
+    Stack,
+    /// A memory operand that leads to no constant.
+    Memory,
+    /// An estimate of a quotient or root.
+    Estimate,
+    /// Anything else.
+    Other,
 }
 
-/// Every memory operand of a function.
-pub fn loads(image: &Image<'_>, symbol: &Symbol<'_>, insts: &[Instruction]) -> Vec<Load> {
-    let mut out = Vec::new();
-    for (index, inst) in insts.iter().enumerate() {
-        for operand in inst.operands() {
-            let &Operand::Memory { size, displacement } = operand else { continue };
-            let table = inst.mnemonic == "lea";
-            let bytes = if table { TABLE_BYTES } else { usize::from(size) };
-            let align = if table { ENTRY_BYTES as u8 } else { size };
-            let literal = inst.displacement_at.and_then(|at| {
-                let at = inst.offset + u32::from(at);
-                let place = symbol.start + at;
-                let [relocation] = image.relocations_in(place, place + 4) else { return None };
-                let start = relocation.addend.checked_add(i64::from(inst.end() - at))?;
-                let start = u32::try_from(start).ok()?;
-                let inside = image.rodata.len() >= start as usize + bytes;
-                (relocation.at == place && displacement == 0 && inside).then_some(start)
-            });
-            out.push(Load { index, size: align, literal });
-        }
-    }
-    let strays = image.relocations_in(symbol.start, symbol.start + symbol.len).len();
-    if strays != out.len() {
-        out.push(Load { index: insts.len().saturating_sub(1), size: 0, literal: None });
-    }
-    out
+/// Why bytes are not an instruction that vector code may hold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undecodable {
+    /// Offset from the start of the bytes.
+    pub offset: u32,
+    /// The kind.
+    pub refusal: Refusal,
+    /// Why.
+    pub reason: String,
 }
 
 /// Says of each broken obligation where and what.
 pub type Say<'a> = dyn FnMut(u32, Obligation, String) + 'a;
 
-/// Checks all obligations of one function.
-pub fn check(
-    shapes: &Shapes,
-    loads: &[Load],
-    rodata_align: u64,
-    facts: &FunctionFacts,
-    insts: &[Instruction],
-    say: &mut Say<'_>,
-) {
-    for inst in insts {
-        check_instruction(shapes, inst, say);
-    }
-    check_loads(loads, rodata_align, insts, say);
-    check_boundary(facts, insts, say);
-    check_reads(shapes, facts, insts, say);
-    check_ends(shapes.space(), facts, insts, say);
-    check_counts(facts, insts, say);
-    check_regions(&facts.regions, insts, say);
-}
-
-fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
-    let name = inst.mnemonic.as_str();
-    if name == "endbr64" {
-        return;
-    }
-    let forms = shapes.named(name);
-    if forms.is_empty() {
-        let plain = name.strip_prefix('v').unwrap_or(name);
-        let estimate = plain.starts_with("rcp") || plain.starts_with("rsqrt");
-        let obligation = if estimate { Obligation::NoEstimates } else { Obligation::ProfileInstructions };
-        return say(inst.offset, obligation, format!("`{name}` is not in the list of {}", shapes.profile));
-    }
-    let registers =
-        || inst.operands().iter().filter_map(|o| if let Operand::Register(c, n) = o { Some((*c, *n)) } else { None });
-    if inst.mask.is_some_and(|(k, _)| k == 0) || registers().any(|r| r == (Class::K, 0)) {
-        say(inst.offset, Obligation::AllowedRegisters, format!("`{name}` uses k0"));
-    }
-    if !forms.iter().any(|form| form.fits(inst, shapes.space())) {
-        let rack = rack_class(shapes.space());
-        let part = registers().any(|(c, _)| c.length().is_some() && c != rack);
-        let obligation = match inst.operands().first() {
-            Some(Operand::Memory { .. }) => Obligation::ConstantLoads,
-            _ if part => Obligation::WholeRacks,
-            _ => Obligation::ProfileInstructions,
-        };
-        say(inst.offset, obligation, format!("`{name}` in a form that {} code does not have", shapes.profile));
-    }
-}
-
-fn check_loads(loads: &[Load], rodata_align: u64, insts: &[Instruction], say: &mut Say<'_>) {
-    for load in loads {
-        let at = insts.get(load.index).map_or(0, |i| i.offset);
-        let mut bad = |text: &str| say(at, Obligation::ConstantLoads, text.into());
-        match load.literal {
-            _ if load.size == 0 => bad("relocations and memory operands do not match"),
-            None => bad("a memory operand does not lead to a literal"),
-            Some(start) if !start.is_multiple_of(load.size.into()) => bad("a literal is not aligned"),
-            Some(_) if !rodata_align.is_multiple_of(load.size.into()) => {
-                bad("`.rodata` is less aligned than a literal")
-            }
-            Some(_) => {}
-        }
-    }
-}
-
-/// Where a general register's value comes from.
-#[derive(Clone, Copy, PartialEq)]
-enum Source {
-    /// The caller, or an instruction.
-    Value,
-    /// The bits of a mask: a number below the entries of a table.
-    MaskBits,
-    /// The address of a table.
-    Table,
-}
-
-fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
-    let places = SYSTEM_V.places(facts.params.iter().copied());
-    let words = places.iter().flatten().filter(|r| r.class == File::G);
-    let mut written: BTreeMap<u8, Source> = words.map(|r| (r.number, Source::Value)).collect();
-    let word_result = SYSTEM_V.class_of(facts.result) == File::G;
-    let mut found: BTreeMap<&str, u32> = BTreeMap::new();
-    for (index, inst) in insts.iter().enumerate() {
-        let name = inst.mnemonic.as_str();
-        let mut broken: Vec<(Obligation, String)> = Vec::new();
-        let mut bad = |number: u8, what: &str| {
-            broken.push((Obligation::BoundaryRegisters, format!("`{name}` {what} general register {number}")));
-        };
-        let mut stray = false;
-        if is_word_work(name, inst.operands()) {
-            *found.entry(name).or_default() += 1;
-        }
-        let overwritten = matches!(name, "inc" | "neg" | "shr" | "and" | "xor");
-        for (position, operand) in inst.operands().iter().enumerate() {
-            match *operand {
-                Operand::Register(Class::Gpr | Class::Address, number) if position == 0 => {
-                    // What crosses the boundary does so last.
-                    let crossing = matches!(name, "movd" | "vmovd" | "pextrd" | "vpextrd");
-                    let leaving =
-                        insts[index + 1..].iter().all(|i| matches!(i.mnemonic.as_str(), "vzeroupper" | "ret"));
-                    let result = word_result && number == SYSTEM_V.word_result;
-                    if crossing && !(leaving && result) || !SYSTEM_V.word_registers.contains(&number) {
-                        bad(number, "writes");
-                    }
-                    if overwritten && !written.contains_key(&number) {
-                        bad(number, "reads");
-                    }
-                    let source = match name {
-                        "lea" => Source::Table,
-                        "movmskps" | "vmovmskps" => Source::MaskBits,
-                        "mov" => match inst.operands().get(1) {
-                            Some(Operand::Register(_, from)) => written.get(from).copied().unwrap_or(Source::Value),
-                            _ => Source::Value,
-                        },
-                        _ => Source::Value,
-                    };
-                    written.insert(number, source);
-                }
-                Operand::Register(Class::Gpr | Class::Address, number) => match written.get(&number) {
-                    Some(Source::Table) => bad(number, "computes with the address in"),
-                    Some(_) => {}
-                    None => bad(number, "reads"),
-                },
-                Operand::Entry { base, index: number, .. } => {
-                    let (table, bits) = (written.get(&base), written.get(&number));
-                    stray |= (table, bits) != (Some(&Source::Table), Some(&Source::MaskBits));
-                }
-                _ => {}
-            }
-        }
-        if stray {
-            let text = format!("`{name}` reads no entry of a table by the bits of a mask");
-            broken.push((Obligation::ConstantLoads, text));
-        }
-        broken.into_iter().for_each(|(obligation, text)| say(inst.offset, obligation, text));
-    }
-    if !found.iter().map(|(n, c)| (*n, *c)).eq(facts.words.iter().map(|(n, c)| (n.as_str(), *c))) {
-        say(0, Obligation::BoundaryRegisters, format!("{found:?} found, {:?} selected", facts.words));
-    }
-}
-
-/// The register that is named, whatever part of it.
-fn whole(class: Class, number: u8) -> PhysReg {
-    let class = match class {
-        Class::Gpr | Class::Address => File::G,
-        Class::K => File::K,
-        Class::Xmm | Class::Ymm | Class::Zmm => File::V,
-    };
-    PhysReg { class, number }
-}
-
-/// Nothing that the caller left in a register reaches the result, except through the arguments.
-fn check_reads(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
-    let places = SYSTEM_V.places(facts.params.iter().copied());
-    let mut written: BTreeSet<PhysReg> = places.iter().flatten().copied().collect();
-    for inst in insts {
-        let named = |operand: &Operand| match *operand {
-            Operand::Register(class, number) => Some(whole(class, number)),
-            _ => None,
-        };
-        let mut forms = shapes.named(&inst.mnemonic).iter().filter(|form| form.fits(inst, shapes.space())).peekable();
-        // What has no form is refused for that, and nothing is known of what it reads.
-        if forms.peek().is_some() && !is_constant(inst) {
-            let skipped = usize::from(!forms.any(|form| form.reads_destination));
-            let sources = inst.operands().iter().skip(skipped).filter_map(named);
-            for register in sources.chain(inst.mask.map(|(number, _)| PhysReg::k(number))) {
-                // General registers have an obligation of their own.
-                if register.class != File::G && !written.contains(&register) {
-                    let text = format!("`{}` reads {register}, which nothing wrote", inst.mnemonic);
-                    say(inst.offset, Obligation::DefinedReads, text);
-                }
-            }
-        }
-        written.extend(inst.operands().first().and_then(named));
-    }
-    let result = SYSTEM_V.result(facts.result);
-    if !written.contains(&result) {
-        let at = insts.last().map_or(0, |inst| inst.offset);
-        say(at, Obligation::DefinedReads, format!("nothing writes the result's register {result}"));
-    }
-}
-
-fn check_ends(space: Space, facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
-    let is = |inst: &Instruction, name: &str| inst.mnemonic == name;
-    let last = insts.len().saturating_sub(1);
-    for (index, inst) in insts.iter().enumerate() {
-        if is(inst, "endbr64") != (index == 0) {
-            say(inst.offset, Obligation::Landing, "`endbr64` is missing or in the middle".into());
-        }
-        if is(inst, "ret") != (index == last) {
-            say(inst.offset, Obligation::Ending, "`ret` is missing or in the middle".into());
-        }
-    }
-    let due = space != Space::Sse && matches!(facts.result, Ty::Uniform(_));
-    let zeroed: Vec<usize> = (0..insts.len()).filter(|&i| is(&insts[i], "vzeroupper")).collect();
-    let only_words_after = |at: usize| {
-        insts[at + 1..].iter().all(|i| {
-            let has = |wanted: &[Class]| {
-                i.operands().iter().any(|o| matches!(o, Operand::Register(class, _) if wanted.contains(class)))
-            };
-            is(i, "ret") || has(&[Class::Gpr]) && !has(&[Class::Ymm, Class::Zmm])
-        })
-    };
-    let right = match zeroed[..] {
-        [] => !due,
-        [at] => due && only_words_after(at),
-        _ => false,
-    };
-    if !right {
-        let at = zeroed.first().map_or(last, |&i| i);
-        say(
-            insts.get(at).map_or(0, |i| i.offset),
-            Obligation::UpperHalves,
-            "`vzeroupper` is missing or misplaced".into(),
-        );
-    }
-}
-
-fn check_counts(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
+/// Checks what the decoded instructions of a function, each at its offset, count as against what was selected.
+pub fn check_counts(facts: &FunctionFacts, insts: &[(u32, Counted)], say: &mut Say<'_>) {
     let mut fused = [0u32; 4];
     let mut crossing: BTreeMap<SmolStr, u32> = BTreeMap::new();
-    for inst in insts {
-        if let Some(sign) = FmaSign::of(&inst.mnemonic) {
+    let mut words: BTreeMap<SmolStr, u32> = BTreeMap::new();
+    for (_, counted) in insts {
+        if let Some(sign) = counted.multiply_add {
             fused[sign as usize] += 1;
         }
-        if is_cross_lane(&inst.mnemonic) && !is_neutral(inst) {
-            *crossing.entry(crossing_name(&inst.mnemonic)).or_default() += 1;
+        if let Some(name) = &counted.cross_lane {
+            *crossing.entry(name.clone()).or_default() += 1;
+        }
+        if let Some(name) = &counted.word {
+            *words.entry(name.clone()).or_default() += 1;
         }
     }
     if fused != facts.multiply_adds {
@@ -351,21 +119,19 @@ fn check_counts(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>)
     if crossing != facts.cross_lane {
         say(0, Obligation::CrossLane, format!("{crossing:?} found, {:?} selected", facts.cross_lane));
     }
+    if words != facts.words {
+        say(0, Obligation::BoundaryRegisters, format!("{words:?} found, {:?} selected", facts.words));
+    }
+    check_regions(&facts.regions, insts, say);
 }
 
 /// Finds each region as one run of the function's instructions, copies and constants apart, without overlap.
-fn check_regions(regions: &[RegionFacts], insts: &[Instruction], say: &mut Say<'_>) {
+fn check_regions(regions: &[RegionFacts], insts: &[(u32, Counted)], say: &mut Say<'_>) {
     if regions.is_empty() {
         return;
     }
-    // What overwrites a copy of its own operand reads one value twice, like `xorps %xmm0, %xmm0`.
-    let of_a_copy = |at: usize| {
-        let copied = at.checked_sub(1).map(|before| &insts[before]).filter(|i| i.mnemonic == "movaps");
-        is_idiom(&insts[at].mnemonic) && copied.is_some_and(|copy| copy.operands() == insts[at].operands())
-    };
-    let counted = |&(at, inst): &(usize, &Instruction)| !is_neutral(inst) && !of_a_copy(at);
-    let run = insts.iter().enumerate().filter(counted).map(|(_, i)| (i.offset, region_name(&i.mnemonic)));
-    let run: Vec<(u32, SmolStr)> = run.collect();
+    let run = insts.iter().filter_map(|(at, counted)| Some((*at, counted.operation.as_deref()?)));
+    let run: Vec<(u32, &str)> = run.collect();
     let mut from = 0;
     let mut taken = vec![false; run.len()];
     for region in regions {
@@ -388,7 +154,7 @@ fn check_regions(regions: &[RegionFacts], insts: &[Instruction], say: &mut Say<'
 }
 
 /// The first run from `from` on that holds exactly the region's operations and nothing taken.
-fn find(region: &RegionFacts, wanted: usize, run: &[(u32, SmolStr)], taken: &[bool], from: usize) -> Option<usize> {
+fn find(region: &RegionFacts, wanted: usize, run: &[(u32, &str)], taken: &[bool], from: usize) -> Option<usize> {
     let mut missing: BTreeMap<&str, i64> = region.operations.iter().map(|(n, &c)| (n.as_str(), i64::from(c))).collect();
     let mut open = missing.len();
     // Counts in a window whose start trails its end by `wanted`; `open` names differ from what is wanted.
@@ -406,13 +172,13 @@ fn find(region: &RegionFacts, wanted: usize, run: &[(u32, SmolStr)], taken: &[bo
         open
     };
     let mut blocked = 0usize;
-    let foreign = |i: usize| taken[i] || !region.operations.contains_key(&run[i].1);
+    let foreign = |i: usize| taken[i] || !region.operations.contains_key(run[i].1);
     for end in from..run.len() {
         blocked += usize::from(foreign(end));
-        let mut left = shift(&run[end].1, 1);
+        let mut left = shift(run[end].1, 1);
         if end >= from + wanted {
             blocked -= usize::from(foreign(end - wanted));
-            left = shift(&run[end - wanted].1, -1);
+            left = shift(run[end - wanted].1, -1);
         }
         if end + 1 >= from + wanted && blocked == 0 && left == 0 {
             return Some(end + 1 - wanted);

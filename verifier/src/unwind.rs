@@ -2,13 +2,6 @@
 
 use crate::image::{Image, Relocation};
 
-/// Version 1, augmentation "zR" (32-bit PC-relative starts), code alignment 1, data alignment -8, return address in column
-/// 16; CFA = rsp + 8, return address at CFA - 8; two bytes of padding (DWARF 5, sections 6.4.1 and 6.4.2).
-#[rustfmt::skip]
-const COMMON: [u8; 24] = [
-    20, 0, 0, 0,  0, 0, 0, 0,  1, b'z', b'R', 0,  1, 0x78, 16, 1,
-    0x1b, 0x0c, 7, 8,  0x90, 1, 0, 0,
-];
 /// Bytes of a function's entry: length, distance to the common entry, start, length, augmentation length and padding.
 const ENTRY: usize = 20;
 
@@ -17,7 +10,8 @@ const ENTRY: usize = 20;
 /// # Errors
 /// What it says else.
 pub fn check(image: &Image<'_>) -> Result<(), String> {
-    let entries = image.unwind.strip_prefix(&COMMON).ok_or("`.eh_frame` does not start with its common entry")?;
+    let common = image.layout.unwind;
+    let entries = image.unwind.strip_prefix(common).ok_or("`.eh_frame` does not start with its common entry")?;
     let padding = entries.len().checked_sub(image.functions.len() * ENTRY);
     let padding = padding.filter(|&p| p < 8).ok_or("`.eh_frame` has not one entry for each function")?;
     let word = |at: usize| entries.get(at..at + 4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
@@ -25,11 +19,11 @@ pub fn check(image: &Image<'_>) -> Result<(), String> {
         let at = index * ENTRY;
         let last = index + 1 == image.functions.len();
         let len = ENTRY - 4 + if last { padding } else { 0 };
-        let expected = [len as u32, (COMMON.len() + at + 4) as u32, 0, function.len, 0];
+        let expected = [len as u32, (common.len() + at + 4) as u32, 0, function.len, 0];
         if !expected.iter().enumerate().all(|(i, &value)| word(at + 4 * i) == Some(value)) {
             return Err(format!("the unwind entry of `{}` is wrong", function.name));
         }
-        let start = Relocation { at: (COMMON.len() + at + 8) as u32, addend: i64::from(function.start) };
+        let start = Relocation { at: (common.len() + at + 8) as u32, addend: i64::from(function.start) };
         if image.unwind_relocations.get(index) != Some(&start) {
             return Err(format!("the unwind entry of `{}` does not lead to it", function.name));
         }

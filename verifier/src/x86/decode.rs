@@ -1,6 +1,7 @@
 //! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
 
-use crate::encoding::{Fields, Space};
+use super::encoding::{Fields, Space};
+use crate::obligations::{Refusal, Undecodable};
 use capstone::arch::x86::{ArchMode, X86OpMem, X86OperandType, X86Reg};
 use capstone::arch::{BuildsCapstone, DetailsArchInsn};
 use capstone::{Capstone, RegId};
@@ -95,32 +96,6 @@ impl Instruction {
     }
 }
 
-/// What kind of instruction was refused already while decoding.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Refusal {
-    /// A call or system call.
-    Call,
-    /// A jump.
-    Branch,
-    /// The stack pointer or the frame pointer is used.
-    Stack,
-    /// A memory operand that is not RIP-relative.
-    Memory,
-    /// Anything else.
-    Other,
-}
-
-/// Why bytes are not an instruction that vector code may hold.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Undecodable {
-    /// Offset from the start of the bytes.
-    pub offset: u32,
-    /// The kind.
-    pub refusal: Refusal,
-    /// Why.
-    pub reason: String,
-}
-
 /// A decoder. Making one costs far more than decoding a function: keep one per thread.
 pub struct Decoder(Capstone);
 
@@ -158,6 +133,10 @@ impl Decoder {
     /// What a refused instruction is.
     fn refusal(&self, decoded: &capstone::Insn<'_>) -> Refusal {
         let name = decoded.mnemonic().unwrap_or("");
+        let plain = name.strip_prefix('v').unwrap_or(name);
+        if plain.starts_with("rcp") || plain.starts_with("rsqrt") {
+            return Refusal::Estimate;
+        }
         if name.contains("call") || name.starts_with("sys") || name.starts_with("int") {
             return Refusal::Call;
         }

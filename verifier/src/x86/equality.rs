@@ -1,16 +1,12 @@
 //! Equality: what the bytes decode to is what the allocated program says.
 
-use crate::decode::{Instruction, Operand as Decoded};
+use super::decode::{Instruction, Operand as Decoded};
+use super::shapes::{Shapes, class_of, implied};
+use crate::Difference;
 use crate::image::{Image, Relocation, Symbol};
-use crate::shapes::{class_of, implied};
 use rake_ir::allocated::Function;
 use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
 use rake_ir::machine::{Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
-use rake_ir::profile::Profile;
-use rake_ir::span::Span;
-
-/// The first difference: offset in the function, the source that asked for it, and what differs.
-pub type Difference = (u32, Option<Span>, String);
 
 /// Compares a function's decoded instructions, relocations and literals with its allocated form.
 ///
@@ -18,12 +14,12 @@ pub type Difference = (u32, Option<Span>, String);
 /// The first difference.
 pub fn compare(
     image: &Image<'_>,
-    profile: Profile,
+    shapes: &Shapes,
     symbol: &Symbol<'_>,
     insts: &[Instruction],
     function: &Function,
 ) -> Result<(), Difference> {
-    let space = Space::of(profile).ok_or_else(|| (0, None, format!("{profile} is not an x86 profile")))?;
+    let space = shapes.space();
     let Some((landing, body)) = insts.split_first() else { return Err((0, None, "no instruction".into())) };
     if landing.mnemonic != "endbr64" {
         return Err((0, None, format!("`{}` stands where `endbr64` is expected", landing.mnemonic)));

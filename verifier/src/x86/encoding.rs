@@ -7,7 +7,7 @@
 //! that are accepted as the same instruction differ at most in the choice between the 2- and 3-byte VEX prefix and in the
 //! direction of a register move.
 
-use crate::decode::{Class, Operand};
+use super::decode::{Class, Operand};
 
 /// The encoding space of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,11 +1,9 @@
 //! The profile's instruction list: which mnemonics, with which register classes, and what each kind is for.
 
-use crate::decode::{Class, Instruction, Operand};
-use rake_ir::machine::x86::{ALL, X86};
-use rake_ir::machine::x86::{ENTRY_BYTES, Space};
-use rake_ir::machine::{Mem, View};
+use super::decode::{Class, Instruction, Operand};
+use rake_ir::machine::x86::{ALL, ENTRY_BYTES, Space, X86};
+use rake_ir::machine::{self, Idioms, Kind, MachOp, Mem, View};
 use rake_ir::profile::Profile;
-use smol_str::SmolStr;
 use std::collections::HashMap;
 
 /// One accepted form of an instruction.
@@ -20,6 +18,14 @@ pub struct Shape {
     imm: Option<Option<u8>>,
     /// Whether the destination, named once, is read before it is written.
     pub reads_destination: bool,
+    /// What it is for.
+    pub kind: Kind,
+    /// Whether it moves lanes to other lanes.
+    pub crosses: bool,
+    /// Whether it makes zeros or ones of equal sources.
+    pub idiom: bool,
+    /// Whether it copies or loads a constant, whatever its operands are.
+    pub neutral: bool,
 }
 
 /// The forms of a profile, by mnemonic.
@@ -67,6 +73,25 @@ pub fn implied(op: X86, space: Space) -> (usize, Option<u8>) {
     }
 }
 
+/// Whether a row moves lanes to other lanes: what is made for that, and what takes one lane to all, or one out of many, on
+/// the way between register files. Copies of masks into racks, which allocation makes where masks run out, do not.
+pub fn crosses(op: X86, profile: Profile) -> bool {
+    let info = op.info();
+    let racks = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == machine::Class::V);
+    let spreads = info.dst == Some(View::Rack) || info.imm && racks;
+    match info.kind {
+        Kind::Cross => true,
+        Kind::Boundary | Kind::Word => spreads && !changes_file(op, profile),
+        _ => false,
+    }
+}
+
+/// Whether a row copies a mask from one register file to the other, as allocation does where masks run out.
+pub fn changes_file(op: X86, profile: Profile) -> bool {
+    let masks = Idioms::of(profile).masks;
+    masks.is_some_and(|masks| [masks.to_rack, masks.from_rack].contains(&MachOp::X86(op)))
+}
+
 impl Shapes {
     /// The forms of an x86 profile.
     pub fn of(profile: Profile) -> Option<Shapes> {
@@ -74,7 +99,7 @@ impl Shapes {
         let mut by_mnemonic: HashMap<&'static str, Vec<Shape>> = HashMap::new();
         for &op in ALL {
             if let Some(mnemonic) = op.info().mnemonics[space as usize] {
-                by_mnemonic.entry(mnemonic).or_default().push(Shape::of(op, space));
+                by_mnemonic.entry(mnemonic).or_default().push(Shape::of(op, profile, space));
             }
         }
         Some(Shapes { profile, space, by_mnemonic })
@@ -85,6 +110,16 @@ impl Shapes {
         self.by_mnemonic.get(mnemonic).map_or(&[], Vec::as_slice)
     }
 
+    /// The forms that a decoded instruction may be.
+    pub fn of_decoded<'a>(&'a self, inst: &'a Instruction) -> impl Iterator<Item = &'a Shape> {
+        self.named(&inst.mnemonic).iter().filter(|form| form.fits(inst, self.space))
+    }
+
+    /// Whether an instruction with equal sources makes a constant.
+    pub fn is_idiom(&self, mnemonic: &str) -> bool {
+        self.named(mnemonic).iter().any(|form| form.idiom)
+    }
+
     /// The encoding space.
     pub fn space(&self) -> Space {
         self.space
@@ -92,7 +127,7 @@ impl Shapes {
 }
 
 impl Shape {
-    fn of(op: X86, space: Space) -> Shape {
+    fn of(op: X86, profile: Profile, space: Space) -> Shape {
         let info = op.info();
         let (again, implied_imm) = implied(op, space);
         let mut classes: Vec<Class> = info.dst.iter().map(|&v| class_of(v, space)).collect();
@@ -115,7 +150,11 @@ impl Shape {
         }
         let imm = if info.imm { Some(None) } else { implied_imm.map(Some) };
         let opmask = info.slots.iter().any(|s| s.opmask);
-        Shape { classes, memory, opmask, zeroing: info.zeroing, imm, reads_destination: tied.is_some() }
+        let (reads_destination, kind) = (tied.is_some(), info.kind);
+        let (crosses, idiom) = (crosses(op, profile), kind == Kind::Const && again > 0);
+        let neutral = !idiom && (matches!(kind, Kind::Move | Kind::Const) || changes_file(op, profile));
+        let zeroing = info.zeroing;
+        Shape { classes, memory, opmask, zeroing, imm, reads_destination, kind, crosses, idiom, neutral }
     }
 
     /// Whether an instruction has this form.
@@ -161,147 +200,4 @@ fn memory_fits(mem: Mem, size: u8, broadcast: bool, space: Space) -> bool {
         Mem::May { element, .. } if broadcast => size == 4 && element >> space as u8 & 1 == 1,
         Mem::May { rack: racks, .. } => size == rack && racks >> space as u8 & 1 == 1,
     }
-}
-
-/// The sign of a fused multiply-add.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FmaSign {
-    /// `a*b + c`.
-    Add,
-    /// `a*b - c`.
-    Sub,
-    /// `-(a*b) + c`.
-    NegAdd,
-    /// `-(a*b) - c`.
-    NegSub,
-}
-
-impl FmaSign {
-    /// The sign that a mnemonic has, if it is a fused multiply-add of packed single precision.
-    pub fn of(mnemonic: &str) -> Option<FmaSign> {
-        [("vfmadd", FmaSign::Add), ("vfmsub", FmaSign::Sub), ("vfnmadd", FmaSign::NegAdd), ("vfnmsub", FmaSign::NegSub)]
-            .into_iter()
-            .find(|(stem, _)| mnemonic.strip_prefix(stem).is_some_and(|rest| rest.starts_with(['1', '2'])))
-            .map(|(_, sign)| sign)
-    }
-}
-
-/// The name of an operation in a region: the order of a fused multiply-add's operands is the allocator's choice.
-pub fn region_name(mnemonic: &str) -> SmolStr {
-    let stem = mnemonic.trim_end_matches("ps").trim_end_matches(['1', '2', '3']);
-    if FmaSign::of(mnemonic).is_some() { SmolStr::new(stem) } else { crossing_name(mnemonic) }
-}
-
-/// Whether an operation of a region, by its [`region_name`], stands there exactly as often as it was selected.
-pub fn is_counted(name: &str) -> bool {
-    ["vfmadd", "vfmsub", "vfnmadd", "vfnmsub"].contains(&name) || is_cross_lane(name)
-}
-
-/// The name under which cross-lane instructions are counted: which operand a permutation of two racks overwrites, the
-/// indices or the first rack, is the allocator's choice.
-pub fn crossing_name(mnemonic: &str) -> SmolStr {
-    match mnemonic.strip_prefix("vpermi2") {
-        Some(elem) => SmolStr::new(format!("vpermt2{elem}")),
-        None => SmolStr::new(mnemonic),
-    }
-}
-
-/// Whether an instruction with this mnemonic moves lanes to other lanes (unless it reads memory).
-pub fn is_cross_lane(mnemonic: &str) -> bool {
-    let plain = mnemonic.strip_prefix('v').unwrap_or(mnemonic);
-    const STEMS: &[&str] = &[
-        "shuf",
-        "pshuf",
-        "perm",
-        "unpck",
-        "punpck",
-        "pack",
-        "broadcast",
-        "pbroadcast",
-        "align",
-        "palign",
-        "extract",
-        "pextr",
-        "insert",
-        "pinsr",
-        "movhl",
-        "movlh",
-        "movsh",
-        "movsl",
-        "movdd",
-        "pslldq",
-        "psrldq",
-        "compress",
-        "pcompress",
-        "expand",
-        "pexpand",
-        "hadd",
-        "phadd",
-        "hsub",
-        "phsub",
-        "pmovsx",
-        "pmovzx",
-        "dpp",
-    ];
-    STEMS.iter().any(|stem| plain.starts_with(stem))
-}
-
-/// Whether an instruction works in general registers, or with what they hold, beyond bringing scalars across the boundary,
-/// copying and taking a table's address.
-pub fn is_word_work(mnemonic: &str, operands: &[Operand]) -> bool {
-    let general = |o: &Operand| matches!(o, Operand::Register(Class::Gpr, _) | Operand::Entry { .. });
-    let crossing = matches!(mnemonic, "movd" | "vmovd" | "vpbroadcastd" | "pextrd" | "vpextrd" | "vpinsrd" | "mov");
-    !crossing && operands.iter().any(general)
-}
-
-/// Whether an instruction with equal sources makes a constant: zeros or ones.
-pub fn is_idiom(mnemonic: &str) -> bool {
-    matches!(mnemonic, "xorps" | "vxorps" | "vpxord" | "pcmpeqd" | "vpcmpeqd" | "vpternlogd" | "kxorw" | "kxnorw")
-}
-
-/// Whether an instruction copies a mask from one register file to the other, as allocation does where masks run out.
-pub fn changes_file(mnemonic: &str) -> bool {
-    matches!(mnemonic, "vpmovm2d" | "vpmovd2m")
-}
-
-/// Whether an instruction is a copy or a constant, which may stand in any region.
-pub fn is_neutral(inst: &Instruction) -> bool {
-    let operands = match inst.operands() {
-        [rest @ .., Operand::Immediate(_)] => rest,
-        all => all,
-    };
-    let mnemonic = inst.mnemonic.as_str();
-    if matches!(mnemonic, "movaps" | "vmovaps") {
-        return inst.mask.is_none();
-    }
-    // Any other function than "always" depends on what it reads.
-    if mnemonic == "vpternlogd" && !inst.operands().ends_with(&[Operand::Immediate(0xff)]) {
-        return false;
-    }
-    if mnemonic == "kmovw" {
-        return !operands.iter().any(|o| matches!(o, Operand::Register(Class::Gpr, _)));
-    }
-    if matches!(mnemonic, "mov" | "lea") {
-        return true;
-    }
-    if changes_file(mnemonic) {
-        return true;
-    }
-    if mnemonic == "vbroadcastss" {
-        return matches!(operands, [_, Operand::Memory { .. }]);
-    }
-    let sources = if operands.len() == 2 { operands } else { operands.get(1..).unwrap_or(&[]) };
-    is_idiom(mnemonic) && matches!(sources, [Operand::Register(..), ..]) && sources.iter().all(|s| *s == sources[0])
-}
-
-/// Whether what an instruction writes does not depend on what its registers hold: zeros or ones.
-pub fn is_constant(inst: &Instruction) -> bool {
-    let (operands, imm) = match inst.operands() {
-        [rest @ .., Operand::Immediate(imm)] => (rest, Some(*imm)),
-        all => (all, None),
-    };
-    // A ternary function of three registers reads its destination too, unless its truth table is all ones.
-    let sources = if operands.len() == 2 { operands } else { operands.get(1..).unwrap_or(&[]) };
-    let alike = matches!(sources, [Operand::Register(..), ..]) && sources.iter().all(|s| *s == sources[0]);
-    is_idiom(&inst.mnemonic) && alike && inst.mask.is_none() && imm.is_none_or(|imm| imm == 0xff)
 }
