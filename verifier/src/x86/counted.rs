@@ -1,7 +1,7 @@
 //! What an x86 instruction counts as: of the machine table, and decoded.
 
 use super::decode::{Class as Register, Instruction, Operand};
-use super::shapes::{self, Shapes};
+use super::shapes::{self, Shape, Shapes};
 use crate::facts::{Counted, FmaSign};
 use rake_ir::machine::{Class, Inst, Kind, MachOp};
 use smol_str::SmolStr;
@@ -53,15 +53,21 @@ pub fn of_machine<R: Copy + PartialEq>(shapes: &Shapes, inst: &Inst<R>, before: 
 pub fn of_decoded(shapes: &Shapes, inst: &Instruction, before: Option<&Instruction>) -> Counted {
     let mnemonic = inst.mnemonic.as_str();
     let general = |o: &Operand| matches!(o, Operand::Register(Register::Gpr, _) | Operand::Entry { .. });
-    let is = |kind: Kind| shapes.of_decoded(inst).any(|form| form.kind == kind);
+    // What has no form is refused for that; it counts as what its mnemonic says.
+    let known = shapes.of_decoded(inst).next().is_some();
+    let any = |has: &dyn Fn(&Shape) -> bool| match known {
+        true => shapes.of_decoded(inst).any(has),
+        false => shapes.named(mnemonic).iter().any(has),
+    };
     // What overwrites a copy of its own operand reads one value twice, like `xorps %xmm0, %xmm0`.
     let copied = before.filter(|i| i.mnemonic == "movaps" && i.operands() == inst.operands());
-    let copy = shapes.of_decoded(inst).any(|form| form.neutral);
+    let copy = known && any(&|form| form.neutral);
     let constant = is_constant(shapes, inst) || copied.is_some() && shapes.is_idiom(mnemonic);
     Counted {
         multiply_add: sign(mnemonic),
-        cross_lane: shapes.of_decoded(inst).any(|form| form.crosses).then(|| name(mnemonic)),
-        word: (is(Kind::Word) && inst.operands().iter().any(general)).then(|| SmolStr::new(mnemonic)),
+        cross_lane: any(&|form| form.crosses).then(|| name(mnemonic)),
+        word: (any(&|form| form.kind == Kind::Word) && inst.operands().iter().any(general))
+            .then(|| SmolStr::new(mnemonic)),
         operation: (!copy && !constant).then(|| name(mnemonic)),
     }
 }
