@@ -3,7 +3,7 @@
 use crate::compiler::{Options, Outputs};
 use crate::pipeline::{Ir, Observer, Pass, Timing};
 use rake_backends::c_header::{self, Prototype};
-use rake_backends::x86;
+use rake_backends::{aarch64, x86};
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::{Family, Profile};
@@ -102,6 +102,7 @@ impl Maker<'_> {
             let start = Instant::now();
             let object = match profile.info().family {
                 Family::X86 => x86::elf::emit(program, &settings),
+                Family::Aarch64 => aarch64::elf::emit(program, &settings),
                 _ => Err(not_available(profile)),
             };
             let object = object.map_err(|problem| vec![problem])?;
@@ -117,6 +118,7 @@ impl Maker<'_> {
         if emit.assembly {
             let text = match profile.info().family {
                 Family::X86 => x86::asm::emit(program, &settings, &line),
+                Family::Aarch64 => aarch64::asm::emit(program, &settings, &line),
                 _ => Err(not_available(profile)),
             };
             made.assembly = Some(text.map_err(|problem| vec![problem])?);
