@@ -3,7 +3,7 @@
 use crate::compiler::{Options, Outputs};
 use crate::pipeline::{Ir, Observer, Pass, Timing};
 use rake_backends::c_header::{self, Prototype};
-use rake_backends::{aarch64, x86};
+use rake_backends::{aarch64, c, x86};
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::{Family, Profile};
@@ -126,7 +126,7 @@ impl Maker<'_> {
         let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
         made.header = emit.header.then(|| self.header(profile, signatures));
         if emit.c {
-            return Err(vec![not_available(profile)]);
+            made.c = Some(self.c(c::Source::Native(program))?);
         }
         Ok(made)
     }
@@ -140,10 +140,15 @@ impl Maker<'_> {
         }
         let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
         let header = emit.header.then(|| self.header(profile, signatures));
-        if emit.c {
-            return Err(vec![not_available(profile)]);
-        }
-        Ok(Made { header, ..Made::default() })
+        let c = if emit.c { Some(self.c(c::Source::Selected(program))?) } else { None };
+        Ok(Made { header, c, ..Made::default() })
+    }
+
+    fn c(&self, source: c::Source<'_>) -> Result<String, Vec<Diagnostic>> {
+        let exported = |_: &str| self.options.export;
+        let settings = rake_backends::Options { exported: &exported, compiler: COMPILER };
+        let line = |span| line_of(self.sources, span);
+        c::emit(source, &settings, &self.stem(), &line).map_err(|problem| vec![problem])
     }
 
     fn timed(&mut self, pass: &'static str, start: Instant, nodes: usize) {

@@ -34,14 +34,11 @@ pub fn emit(profile: Profile, stem: &str, compiler: &str, functions: &[Prototype
     let _ = writeln!(out, "/* {} for {profile}, written by {compiler}. */", printable(stem));
     let _ = write!(out, "#ifndef {guard}\n#define {guard}\n\n");
     out.push_str(profile_guard(profile));
-    out.push_str("#include <stdint.h>\n");
-    if profile.info().family == Family::X86 {
-        out.push_str("#include <immintrin.h>\n");
-    }
+    out.push_str(includes(profile));
     out.push_str(PREAMBLE);
-    let mut taken: BTreeSet<String> = functions.iter().map(|f| f.name.to_owned()).collect();
-    for function in functions {
-        declare(&mut out, profile, function, &mut taken);
+    for function in declarations(profile, functions) {
+        let attributes = if function.exported { "RAKE_EXPORTED" } else { "RAKE_HIDDEN" };
+        let _ = write!(out, "\n/* {} */\n{} {attributes};\n", function.source, function.declared());
     }
     let _ = write!(out, "\n#undef RAKE_HIDDEN\n#undef RAKE_EXPORTED\n{CLOSE}\n#endif /* {guard} */\n");
     out
@@ -65,28 +62,62 @@ const CLOSE: &str = "
 #endif
 ";
 
-fn declare(out: &mut String, profile: Profile, function: &Prototype<'_>, taken: &mut BTreeSet<String>) {
+/// A function as C declares it.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Declaration {
+    /// The signature in source.
+    pub source: String,
+    /// Its name in C.
+    pub name: String,
+    /// The symbol, where that is another.
+    symbol: Option<String>,
+    /// Its parameters' C types and names.
+    pub params: Vec<(&'static str, String)>,
+    /// Its result's C type.
+    pub result: &'static str,
+    /// Whether other shared objects may call it.
+    pub exported: bool,
+}
+
+impl Declaration {
+    /// Result, name and parameters.
+    pub fn head(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(|(ty, name)| format!("{ty} {name}")).collect();
+        let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
+        format!("{} {}({params})", self.result, self.name)
+    }
+
+    /// The same with the symbol, without attributes.
+    pub fn declared(&self) -> String {
+        let label = self.symbol.as_ref().map_or_else(String::new, |symbol| format!(" __asm__(\"{symbol}\")"));
+        self.head() + &label
+    }
+}
+
+/// The functions' declarations, no two with the same name.
+pub(crate) fn declarations(profile: Profile, functions: &[Prototype<'_>]) -> Vec<Declaration> {
+    let mut taken: BTreeSet<String> = functions.iter().map(|f| f.name.to_owned()).collect();
+    functions.iter().map(|function| declare(profile, function, &mut taken)).collect()
+}
+
+fn declare(profile: Profile, function: &Prototype<'_>, taken: &mut BTreeSet<String>) -> Declaration {
     let params: Vec<String> = function.params.iter().map(|(name, ty)| source_param(name, *ty)).collect();
-    let _ = write!(out, "\n/* {}({}) -> {} */\n", function.name, params.join(", "), function.result);
-    let mut c_name = function.name.to_owned();
-    if is_reserved(&c_name) {
-        c_name = format!("rake_{c_name}");
-        while !taken.insert(c_name.clone()) {
-            c_name.push('_');
+    let mut name = function.name.to_owned();
+    if is_reserved(&name) {
+        name = format!("rake_{name}");
+        while !taken.insert(name.clone()) {
+            name.push('_');
         }
     }
     let mut names = BTreeSet::new();
-    let args: Vec<String> = function
-        .params
-        .iter()
-        .map(|(name, ty)| format!("{} {}", c_type(profile, *ty), c_param(name, &mut names)))
-        .collect();
-    let args = if args.is_empty() { "void".to_owned() } else { args.join(", ") };
-    let _ = write!(out, "{} {c_name}({args})", c_type(profile, function.result));
-    if c_name != function.name {
-        let _ = write!(out, " __asm__(\"{}\")", function.name);
+    Declaration {
+        source: format!("{}({}) -> {}", function.name, params.join(", "), function.result),
+        symbol: (name != function.name).then(|| function.name.to_owned()),
+        name,
+        params: function.params.iter().map(|(name, ty)| (c_type(profile, *ty), c_param(name, &mut names))).collect(),
+        result: c_type(profile, function.result),
+        exported: function.exported,
     }
-    out.push_str(if function.exported { " RAKE_EXPORTED;\n" } else { " RAKE_HIDDEN;\n" });
 }
 
 fn source_param(name: &str, ty: Ty) -> String {
@@ -106,14 +137,19 @@ fn c_param(name: &str, names: &mut BTreeSet<String>) -> String {
 
 /// The C type of a value on a profile's machine.
 pub fn c_type(profile: Profile, ty: Ty) -> &'static str {
-    match ty {
-        Ty::Uniform(elem) => scalar_type(elem),
-        Ty::Rack(elem) => rack_type(profile.info().rack_bits, elem),
-        Ty::Mask(_) => rack_type(profile.info().rack_bits, Elem::I32),
+    match (profile.info().family, ty) {
+        (_, Ty::Uniform(elem)) => scalar_type(elem),
+        (Family::X86, Ty::Rack(elem)) => x86_type(profile.info().rack_bits, elem),
+        (Family::X86, Ty::Mask(_)) => x86_type(profile.info().rack_bits, Elem::I32),
+        (Family::Aarch64, Ty::Rack(elem)) => neon_type(elem),
+        (Family::Aarch64, Ty::Mask(_)) => neon_type(Elem::U32),
+        (Family::Wasm, _) => "v128_t",
+        (Family::Scalar, Ty::Rack(elem)) => scalar_type(elem),
+        (Family::Scalar, Ty::Mask(_)) => scalar_type(Elem::U32),
     }
 }
 
-fn scalar_type(elem: Elem) -> &'static str {
+const fn scalar_type(elem: Elem) -> &'static str {
     match elem {
         Elem::Bool => "bool",
         Elem::I8 => "int8_t",
@@ -129,12 +165,26 @@ fn scalar_type(elem: Elem) -> &'static str {
     }
 }
 
-fn rack_type(bits: u32, elem: Elem) -> &'static str {
+const fn neon_type(elem: Elem) -> &'static str {
+    match elem {
+        Elem::I8 => "int8x16_t",
+        Elem::I16 => "int16x8_t",
+        Elem::I32 => "int32x4_t",
+        Elem::I64 => "int64x2_t",
+        Elem::U8 => "uint8x16_t",
+        Elem::U16 => "uint16x8_t",
+        Elem::U32 | Elem::Bool => "uint32x4_t",
+        Elem::U64 => "uint64x2_t",
+        Elem::F32 => "float32x4_t",
+        Elem::F64 => "float64x2_t",
+    }
+}
+
+const fn x86_type(bits: u32, elem: Elem) -> &'static str {
     let row = match bits {
         128 => ["__m128", "__m128d", "__m128i"],
         256 => ["__m256", "__m256d", "__m256i"],
-        512 => ["__m512", "__m512d", "__m512i"],
-        _ => return scalar_type(elem),
+        _ => ["__m512", "__m512d", "__m512i"],
     };
     match elem {
         Elem::F32 => row[0],
@@ -143,7 +193,17 @@ fn rack_type(bits: u32, elem: Elem) -> &'static str {
     }
 }
 
-fn profile_guard(profile: Profile) -> &'static str {
+/// The headers that declare a profile's types.
+pub(crate) const fn includes(profile: Profile) -> &'static str {
+    match profile.info().family {
+        Family::X86 => "#include <stdint.h>\n#include <immintrin.h>\n",
+        Family::Aarch64 => "#include <stdint.h>\n#include <arm_neon.h>\n",
+        Family::Wasm => "#include <stdint.h>\n#include <wasm_simd128.h>\n",
+        Family::Scalar => "#include <stdint.h>\n",
+    }
+}
+
+const fn profile_guard(profile: Profile) -> &'static str {
     match profile {
         Profile::X86Sse2 => "#if !defined(__SSE2__)\n#error \"compile with -msse2\"\n#endif\n\n",
         Profile::X86Avx2 => {
@@ -153,7 +213,16 @@ fn profile_guard(profile: Profile) -> &'static str {
             "#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512CD__) || \\\n    \
              !defined(__AVX512DQ__) || !defined(__AVX512VL__)\n#error \"compile with -march=x86-64-v4\"\n#endif\n\n"
         }
-        _ => "",
+        Profile::Aarch64Neon => {
+            "#if !defined(__aarch64__) || !defined(__ARM_NEON)\n#error \"compile for AArch64\"\n#endif\n\n"
+        }
+        Profile::WasmSimd128 => {
+            "#if !defined(__wasm_simd128__)\n#error \"compile for WebAssembly with -msimd128\"\n#endif\n\n"
+        }
+        Profile::WasmSimd128Relaxed => {
+            "#if !defined(__wasm_relaxed_simd__)\n#error \"compile for WebAssembly with -mrelaxed-simd\"\n#endif\n\n"
+        }
+        Profile::Scalar => "",
     }
 }
 
@@ -164,7 +233,7 @@ fn guard_name(stem: &str) -> String {
 }
 
 /// A stem as it may stand in a comment.
-fn printable(stem: &str) -> String {
+pub(crate) fn printable(stem: &str) -> String {
     stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._- ".contains(c) { c } else { '?' }).collect()
 }
 

@@ -2,6 +2,7 @@
 
 pub mod aarch64;
 pub(crate) mod assembly;
+pub mod c;
 pub mod c_header;
 pub mod elf;
 mod picture;

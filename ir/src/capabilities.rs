@@ -90,6 +90,9 @@ pub fn operation(op: Op, elem: Elem, profile: Profile) -> Status {
     if op == Op::Fma && !profile.info().fma {
         return Status::Never("the profile has no fused multiply-add, and two roundings are not one");
     }
+    if matches!(op.info().types, TypeRule::Resize(..)) && profile.lanes(elem) < 2 {
+        return Status::Never("a rack of one element has no pairs of lanes");
+    }
     if profile.info().available && compiled(op, elem) { Status::Available } else { Status::NotYet }
 }
 

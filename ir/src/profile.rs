@@ -161,7 +161,7 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: true,
         instruction_set: "C, one lane, no vector guarantee",
-        available: false,
+        available: true,
     },
 ];
 

@@ -104,7 +104,15 @@ impl Body<'_, '_> {
         };
         let (value, at) = (value?, span);
         let from = self.ty(value);
+        let profile = self.decls.profile;
+        let bits = |elem: Elem| profile.lanes(elem) * elem.bits() as usize;
         let to = match (from, to) {
+            (Ty::Rack(from), Ty::Rack(to)) if bits(from) != bits(to) => {
+                let message = format!("{from}s and {to}s differ in width, and a rack on {profile} is one element");
+                let error = Diagnostic::error(Code::NotOnProfile, at, message);
+                self.report(error.help("`bitcast` between elements of one width, or choose another profile"));
+                return None;
+            }
             // A rack is one register, however many lanes it is cut into.
             (Ty::Rack(_), Ty::Rack(to)) => Ty::Rack(to),
             (Ty::Uniform(from), Ty::Uniform(to)) if from.bits() == to.bits() && from != Elem::Bool => Ty::Uniform(to),
