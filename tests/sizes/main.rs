@@ -1,5 +1,5 @@
-//! Our code is never longer than hand-written intrinsics: each function of the vocabulary beside the peer of the same name
-//! in `sse2.c`, `avx2.c`, `avx512.c`, `neon.c` and `wasm.c`, which are run and held against the evaluator first.
+//! Our code is never longer than hand-written intrinsics: each function of the vocabulary beside the peer of the same
+//! name in `sse2.c`, `avx2.c`, `avx512.c`, `neon.c` and `wasm.c`, which are run and held against the evaluator first.
 //!
 //! `cargo xtask docs` (or `RAKEC_WRITE_DOCS=1`) writes the table `docs/code-size.md` anew.
 
@@ -217,9 +217,9 @@ fn page(rows: &[Row], modules: Option<(usize, usize)>) -> String {
     let mut page = format!(
         "# Code size\n\nSize of each operation of the vocabulary, alone in a function: ours, then that of hand-written \
          intrinsics. It is the number of instructions;\non WebAssembly it is the bytes of the function's body, locals \
-         included.\n\nBoth are read from the bytes of finished objects and modules by one decoder; `ret`, `vzeroupper`, \
-         `endbr64`, `bti` and `nop` do not count, everything\nelse does. The intrinsics are in `tests/sizes`; each function \
-         counts as the shortest of several builds by {},\nand is run against the evaluator like our code. \
+         included.\n\nBoth are read from the bytes of finished objects and modules by one decoder; `ret`, \
+         `vzeroupper`, `endbr64`, `bti` and `nop` do not count, everything\nelse does. The intrinsics are in \
+         `tests/sizes`; each function counts as the shortest of several builds by {},\nand is run against the evaluator like our code. \
          `cargo test --test sizes` checks this page and that no row is longer;\n`cargo xtask docs` writes it.\n\n\
          | operation | element | {header}\n| --- | --- | ---: | ---: | ---: | ---: | ---: |\n",
         peers::compilers(),
@@ -243,9 +243,9 @@ fn page(rows: &[Row], modules: Option<(usize, usize)>) -> String {
     if let Some((ours, theirs)) = modules {
         let _ = write!(
             page,
-            "\n## A module\n\nThe functions above in one WebAssembly module, each exported over `v128` and once more with a \
-             wrapper that takes and gives racks in memory.\nClang builds the intrinsics with `-O3` and wasm-ld strips the \
-             module.\n\n| module | ours | clang's |\n| --- | ---: | ---: |\n| bytes | {ours} | {theirs} |\n",
+            "\n## A module\n\nThe functions above in one WebAssembly module, each exported over `v128` and once more with \
+             a wrapper that takes and gives racks in memory.\nClang builds the intrinsics with `-O3` and wasm-ld strips \
+             the module.\n\n| module | ours | clang's |\n| --- | ---: | ---: |\n| bytes | {ours} | {theirs} |\n",
         );
     }
     page

@@ -1,4 +1,4 @@
-//! The whole vocabulary as one WebAssembly module with memory wrappers: ours, and clang's of the hand-written intrinsics.
+//! The vocabulary as one WebAssembly module with memory wrappers: ours, and clang's of the hand-written intrinsics.
 
 use crate::peers::{FIXED_WASM, folder};
 use crate::{functions, ours, programs};

@@ -97,8 +97,8 @@ pub fn compilers() -> String {
     format!("gcc {gcc}, gcc {cross} for AArch64, and clang {} for WebAssembly", version("clang-19", "-dumpversion"))
 }
 
-/// The size of each function of an object, in instructions that do its work, or of an exported one of a module, in bytes
-/// of its body.
+/// The size of each function of an object, in instructions that do its work, or of an exported one of a module, in
+/// bytes of its body.
 pub fn sizes(bytes: &[u8]) -> BTreeMap<String, usize> {
     if bytes.starts_with(b"\0asm") {
         return bodies(bytes).unwrap_or_else(|error| panic!("the module: {error}"));

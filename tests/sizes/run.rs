@@ -1,5 +1,5 @@
-//! Runs hand-written intrinsics for AArch64 and WebAssembly on the arguments that x86 has in registers, and compares with
-//! the evaluator.
+//! Runs hand-written intrinsics for AArch64 and WebAssembly and compares with the evaluator, on the arguments that x86 has
+//! in registers.
 
 use crate::arguments::{Arguments, Effort, calls, lanes_of_words};
 use crate::machine::moves_bits;
@@ -107,8 +107,8 @@ fn word_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
-/// Runs the functions of a program that a build has under the prefix; gives how many there were, and adds what is wrong to
-/// `failures`.
+/// Runs the functions of a program that a build has under the prefix; gives how many there were, and adds what is wrong
+/// to `failures`.
 pub fn check(
     build: &Build,
     profile: Profile,
@@ -117,7 +117,7 @@ pub fn check(
     effort: Effort,
     failures: &mut Vec<String>,
 ) -> usize {
-    // What a function computes is the same on every profile of as many lanes; but fused multiply-adds are refused on some.
+    // What a function computes is the same on every profile of as many lanes; but some refuse fused multiply-adds.
     let profile = match profile.info().available {
         true => profile,
         false if program.fma => return 0,
