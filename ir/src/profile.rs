@@ -52,6 +52,10 @@ pub struct ProfileInfo {
     pub fp_flags: bool,
     /// The instruction set, for people.
     pub instruction_set: &'static str,
+    /// What executes it, for people.
+    pub runs_on: &'static str,
+    /// What its code is tested with, for people.
+    pub tested_with: &'static str,
     /// Whether this compiler generates code for it yet.
     pub available: bool,
 }
@@ -71,6 +75,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64 baseline (SSE2)",
+        runs_on: "any x86-64 processor",
+        tested_with: "the processor; its C with gcc and clang",
         available: true,
     },
     ProfileInfo {
@@ -86,6 +92,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64-v3 (AVX2, FMA3)",
+        runs_on: "x86-64 with AVX2 and FMA3 (2013 and later)",
+        tested_with: "the processor; its C with gcc and clang",
         available: true,
     },
     ProfileInfo {
@@ -101,6 +109,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: false,
         fp_flags: true,
         instruction_set: "x86-64-v4 (AVX-512 F, BW, CD, DQ, VL)",
+        runs_on: "x86-64 with AVX-512 F, BW, CD, DQ and VL",
+        tested_with: "the processor, elsewhere an emulator; its C with gcc and clang",
         available: true,
     },
     ProfileInfo {
@@ -116,6 +126,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: true,
         instruction_set: "Armv8-A Advanced SIMD",
+        runs_on: "any AArch64 processor",
+        tested_with: "qemu-aarch64; its C with gcc and clang for AArch64",
         available: false,
     },
     ProfileInfo {
@@ -131,6 +143,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: false,
         instruction_set: "WebAssembly SIMD",
+        runs_on: "engines with WebAssembly 2.0",
+        tested_with: "wasmtime and Node; its C with clang for wasm32",
         available: false,
     },
     ProfileInfo {
@@ -146,6 +160,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: false,
         instruction_set: "WebAssembly SIMD and relaxed SIMD",
+        runs_on: "engines with relaxed SIMD (WebAssembly 3.0)",
+        tested_with: "wasmtime and Node; its C with clang 18 or later for wasm32",
         available: false,
     },
     ProfileInfo {
@@ -161,6 +177,8 @@ pub const PROFILES: &[ProfileInfo] = &[
         strict_extrema: true,
         fp_flags: true,
         instruction_set: "C, one lane, no vector guarantee",
+        runs_on: "whatever a C11 compiler compiles for, with IEEE 754 floats; it promises no vector code",
+        tested_with: "gcc and clang",
         available: true,
     },
 ];

@@ -43,14 +43,16 @@ pub fn passes() -> String {
     text
 }
 
-/// The profiles.
+/// The profiles: their racks, what executes them and what tests them. Code for any of them is made on any host.
 pub fn targets() -> String {
     let mut text = format!("{:<20} {:>9} {:>9}  {}\n", "profile", "rack bits", "f32 lanes", "instruction set");
     for row in PROFILES {
         let lanes = row.profile.lanes(Elem::F32);
         let later = if row.available { "" } else { "; not available yet" };
-        let bits = row.rack_bits;
+        let bits = if row.rack_bits == 0 { "element".to_owned() } else { row.rack_bits.to_string() };
         let _ = writeln!(text, "{:<20} {bits:>9} {lanes:>9}  {}{later}", row.name, row.instruction_set);
+        let _ = writeln!(text, "{:<20} runs on: {}", "", row.runs_on);
+        let _ = writeln!(text, "{:<20} tested with: {}", "", row.tested_with);
     }
     text
 }

@@ -218,6 +218,11 @@ impl Names<'_> {
     }
 }
 
+/// A literal of 32 bits as a `float` or a `uint32_t`.
+pub fn literal(bits: u32, float: bool) -> String {
+    constant(bits, if float { Kind::F } else { Kind::U })
+}
+
 /// A constant, exactly.
 fn constant(bits: u32, kind: Kind) -> String {
     let plain = if bits < 256 { format!("UINT32_C({bits})") } else { format!("UINT32_C({bits:#010x})") };
