@@ -1,4 +1,4 @@
-//! The IR zoo of the Rake compiler: operations, profiles, spans, diagnostics and every IR from `surface` to `allocated`.
+//! The IR zoo of the Rake compiler: operations, profiles, spans, diagnostics and every IR from `surface` to `allocated` and `stacked`.
 //!
 //! This crate knows no pass and no encoder. Each IR is a file (or folder): what it removes and adds, its invariants, its
 //! nodes, printer, reader, check and evaluator.
@@ -19,6 +19,7 @@ pub mod reference;
 pub mod selected;
 pub mod sequences;
 pub mod span;
+pub mod stacked;
 pub mod surface;
 pub mod text;
 pub mod tined;

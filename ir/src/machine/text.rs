@@ -32,12 +32,12 @@ use std::fmt::Write as _;
 /// No literal that is written out is longer than the tests' tables.
 const MOST_LITERAL_BYTES: usize = 4096;
 
-/// What both IRs say of a function.
-struct Head<'a> {
-    name: &'a str,
-    params: &'a [Param],
-    literals: &'a [Vec<u8>],
-    result: (Ty, PhysReg),
+/// What every IR of machine operations says of a function.
+pub(crate) struct Head<'a> {
+    pub name: &'a str,
+    pub params: &'a [Param],
+    pub literals: &'a [Vec<u8>],
+    pub result: (Ty, PhysReg),
 }
 
 /// The dump of a `selected` program.
@@ -84,10 +84,20 @@ fn number(f: &selected::Function) -> Vec<Option<u32>> {
 }
 
 fn open(out: &mut String, head: &Head) {
+    print_head(out, head);
+    print_literals(out, head.literals);
+}
+
+/// The line that opens a function.
+pub(crate) fn print_head(out: &mut String, head: &Head) {
     let params =
         head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
     let _ = writeln!(out, "\nscratch {}({params}) -> {} = {} {{", head.name, head.result.0, head.result.1);
-    for (number, bytes) in head.literals.iter().enumerate() {
+}
+
+/// A function's literals, a line each.
+pub(crate) fn print_literals(out: &mut String, literals: &[Vec<u8>]) {
+    for (number, bytes) in literals.iter().enumerate() {
         if let Some(table) = tables::of(bytes) {
             let _ = writeln!(out, "  literal {number} = table {}", table.name);
             continue;
@@ -198,9 +208,10 @@ pub fn read_allocated(text: &str) -> std::result::Result<allocated::Program, Vec
     Ok(allocated::Program { profile, fuse, functions })
 }
 
-type Start<'a> = (Profile, FuseLevel, Lines<'a>);
+pub(crate) type Start<'a> = (Profile, FuseLevel, Lines<'a>);
 
-fn start<'a>(text: &'a str, ir: &str) -> std::result::Result<Start<'a>, Vec<Diagnostic>> {
+/// The lines of a dump after its header.
+pub(crate) fn start<'a>(text: &'a str, ir: &str) -> std::result::Result<Start<'a>, Vec<Diagnostic>> {
     let mut lines = Lines::new(text, FileId(0));
     let (profile, fuse) = lines.header(ir).map_err(|e| vec![e])?;
     Ok((profile, fuse, lines))
@@ -218,7 +229,8 @@ fn selected_function<'a>(line: Line<'a>, lines: &mut Lines<'a>, profile: Profile
     Ok(selected::Function { name, span, params, regs, literals, insts, result, result_ty, result_place })
 }
 
-fn close(line: &mut Line) -> Result<()> {
+/// The line that closes a block.
+pub(crate) fn close(line: &mut Line) -> Result<()> {
     line.expect("}")?;
     line.end()
 }
@@ -230,17 +242,8 @@ fn function<'a, S: Registers>(
     profile: Profile,
     registers: &mut S,
 ) -> Result<(Read<S::R>, Line<'a>)> {
-    line.expect_keyword("scratch")?;
-    let span = line.span();
-    let name = line.word("a function's name")?.into();
-    let params = parameters(&mut line)?;
+    let Opening { name, span, params, result } = opening(&mut line)?;
     registers.enter(&params)?;
-    line.expect("->")?;
-    let ty = line.ty()?;
-    line.expect("=")?;
-    let result = (ty, physical(&mut line)?);
-    line.expect("{")?;
-    line.end()?;
     let (mut literals, mut insts, mut regions, mut inside) = (Vec::new(), Vec::new(), 0u32, None);
     loop {
         let mut line = lines.expect("`}`")?;
@@ -265,6 +268,29 @@ fn function<'a, S: Registers>(
     }
 }
 
+/// What the line that opens a function says.
+pub(crate) struct Opening {
+    pub name: SmolStr,
+    pub span: Span,
+    pub params: Vec<Param>,
+    pub result: (Ty, PhysReg),
+}
+
+/// Reads the line that opens a function.
+pub(crate) fn opening(line: &mut Line) -> Result<Opening> {
+    line.expect_keyword("scratch")?;
+    let span = line.span();
+    let name = line.word("a function's name")?.into();
+    let params = parameters(line)?;
+    line.expect("->")?;
+    let ty = line.ty()?;
+    line.expect("=")?;
+    let result = (ty, physical(line)?);
+    line.expect("{")?;
+    line.end()?;
+    Ok(Opening { name, span, params, result })
+}
+
 fn parameters(line: &mut Line) -> Result<Vec<Param>> {
     let mut params = Vec::new();
     line.expect("(")?;
@@ -282,7 +308,8 @@ fn parameters(line: &mut Line) -> Result<Vec<Param>> {
     Ok(params)
 }
 
-fn literal(line: &mut Line, number: usize) -> Result<Vec<u8>> {
+/// Reads the literal with this number.
+pub(crate) fn literal(line: &mut Line, number: usize) -> Result<Vec<u8>> {
     line.expect_keyword("literal")?;
     let at = line.span();
     if line.number::<usize>()? != number {
