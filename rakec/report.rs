@@ -1,6 +1,6 @@
 //! The kernel report: for each function its instructions by class, its registers, its fused multiply-adds and its cost.
 
-use rake_ir::allocated::{self, Function, Program, registers};
+use rake_ir::allocated::{Function, Program, registers};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::{Class, Kind, MachOp, PhysReg};
 use rake_ir::profile::Profile;
@@ -47,9 +47,9 @@ pub const fn class_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Whether it is a fused multiply-add of any sign and form.
+/// Whether it is a multiply-add of any sign and form that rounds once, or may.
 pub fn is_multiply_add(op: MachOp) -> bool {
-    ["fmadd", "fmsub", "fnmadd", "fnmsub"].iter().any(|name| op.name().starts_with(name))
+    op.info().contracts
 }
 
 /// The report on each function of a program.
@@ -65,7 +65,7 @@ fn kernel(function: &Function, program: &Program) -> Kernel {
         name: function.name.to_string(),
         profile,
         fuse: program.fuse,
-        instructions: by_class(function),
+        instructions: by_class(function.insts.iter().map(|inst| inst.op)),
         racks: used(Class::V),
         masks: used(Class::K),
         multiply_adds: function.insts.iter().filter(|inst| is_multiply_add(inst.op)).count(),
@@ -75,10 +75,10 @@ fn kernel(function: &Function, program: &Program) -> Kernel {
 }
 
 /// Instructions by class.
-pub fn by_class(function: &allocated::Function) -> BTreeMap<&'static str, usize> {
+pub fn by_class(ops: impl IntoIterator<Item = MachOp>) -> BTreeMap<&'static str, usize> {
     let mut classes = BTreeMap::new();
-    for inst in &function.insts {
-        *classes.entry(class_name(inst.op.info().kind)).or_insert(0) += 1;
+    for op in ops {
+        *classes.entry(class_name(op.info().kind)).or_insert(0) += 1;
     }
     classes
 }

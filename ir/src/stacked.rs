@@ -51,7 +51,7 @@ pub struct Inst {
     /// The fused region that it stands in: gets, sets and constants too, since they stand where they are needed.
     pub region: Option<u32>,
     /// The source name of what it leaves or stores, for people.
-    pub name: Option<SmolStr>,
+    pub note: Option<SmolStr>,
     /// The source that asked for it.
     pub span: Span,
 }
@@ -94,6 +94,16 @@ impl Inst {
         match self.code {
             Code::Op { op, .. } => Some(op),
             _ => None,
+        }
+    }
+
+    /// Its name in dumps.
+    pub fn name(&self) -> &'static str {
+        match self.code {
+            Code::Get(_) => "local.get",
+            Code::Set(_) => "local.set",
+            Code::Tee(_) => "local.tee",
+            Code::Op { op, .. } => op.name(),
         }
     }
 }
@@ -281,7 +291,7 @@ scratch f(a: f32s = v0, b: f32s = v1) -> f32s = v0 {
         assert_eq!(check(&program), Ok(()));
         let f = &program.functions[0];
         assert_eq!(f.arithmetic(), 3);
-        assert_eq!(f.code[3].name.as_deref(), Some("up"));
+        assert_eq!(f.code[3].note.as_deref(), Some("up"));
         // ((2 + 1) + 5) + (2 + 1) = 11 in the four lanes there are.
         let splat = |x: f32| [x.to_bits(); 16];
         let result = eval(f, program.profile, &[splat(2.0), splat(5.0)]).unwrap();

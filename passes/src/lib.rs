@@ -16,6 +16,7 @@ pub mod sanitise;
 pub mod schedule;
 pub mod select;
 pub mod simplify;
+pub mod stackify;
 pub mod typecheck;
 pub mod unroll;
 

@@ -5,6 +5,8 @@ use super::ir::order;
 use crate::report::{by_class, is_multiply_add};
 use rake_ir::lane;
 use rake_ir::lane::ValueId;
+use rake_ir::machine::MachOp;
+use rake_ir::stacked;
 use std::collections::BTreeMap;
 
 impl Ir {
@@ -23,23 +25,24 @@ impl Ir {
             Ir::Allocated(program) => {
                 program.functions.iter().flat_map(|f| &f.insts).for_each(|inst| add(inst.op.name()));
             }
+            Ir::Stacked(program) => {
+                program.functions.iter().flat_map(|f| &f.code).for_each(|inst| add(inst.name()));
+            }
         }
         counts
     }
 
-    /// How often each class of instructions stands in an allocated program; `arithmetic` are those that the profile's
+    /// How often each class of instructions stands in an allocated or stacked program; `arithmetic` are those that the profile's
     /// cost of a graph counts (no moves, no constant loads), `multiply_add` the fused multiply-adds. Else empty.
     pub fn instructions_by_class(&self) -> BTreeMap<&'static str, usize> {
-        let mut counts = BTreeMap::new();
-        let Ir::Allocated(program) = self else { return counts };
-        for function in &program.functions {
-            for (class, count) in by_class(function) {
-                *counts.entry(class).or_insert(0) += count;
-            }
-            *counts.entry("arithmetic").or_insert(0) += function.arithmetic();
-            let fused = function.insts.iter().filter(|inst| is_multiply_add(inst.op));
-            *counts.entry("multiply_add").or_insert(0) += fused.count();
-        }
+        let ops: Vec<MachOp> = match self {
+            Ir::Allocated(program) => program.functions.iter().flat_map(|f| &f.insts).map(|inst| inst.op).collect(),
+            Ir::Stacked(program) => program.functions.iter().flat_map(stacked::Function::ops).collect(),
+            _ => return BTreeMap::new(),
+        };
+        let mut counts = by_class(ops.iter().copied());
+        counts.insert("arithmetic", ops.iter().filter(|op| op.info().kind.is_arithmetic()).count());
+        counts.insert("multiply_add", ops.iter().filter(|&&op| is_multiply_add(op)).count());
         counts
     }
 }

@@ -5,7 +5,7 @@ use rake_ir::machine::bits::Bits;
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::{Lanes, lanes_of};
-use rake_ir::{allocated, desugared, fused, selected, tined, typed};
+use rake_ir::{allocated, desugared, fused, selected, stacked, tined, typed};
 
 /// What unspecified bits of registers hold in evaluations: nobody may depend on them.
 const JUNK: u32 = 0xabcd_ef00;
@@ -45,6 +45,10 @@ impl Ir {
                 let function = named!(program);
                 Some((function.params.iter().map(|p| p.ty).collect(), function.result_ty))
             }
+            Ir::Stacked(program) => {
+                let function = named!(program);
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result_ty))
+            }
         }
     }
 
@@ -67,6 +71,10 @@ impl Ir {
             Ir::Allocated(program) => self.call(name, program.profile, arguments, |arguments| {
                 let function = program.functions.iter().find(|function| function.name == name)?;
                 allocated::eval(function, program.profile, arguments)
+            }),
+            Ir::Stacked(program) => self.call(name, program.profile, arguments, |arguments| {
+                let function = program.functions.iter().find(|function| function.name == name)?;
+                stacked::eval(function, program.profile, arguments)
             }),
         }
     }

@@ -4,7 +4,7 @@ use rake_ir::diag::Diagnostic;
 use rake_ir::lane::{self, FuseLevel, Stmt, ValueId};
 use rake_ir::profile::Profile;
 use rake_ir::span::FileId;
-use rake_ir::{allocated, desugared, fused, selected, surface, tined, typed};
+use rake_ir::{allocated, desugared, fused, selected, stacked, surface, tined, typed};
 
 /// Which IR.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -18,6 +18,7 @@ pub enum Kind {
     Fused,
     Selected,
     Allocated,
+    Stacked,
 }
 
 /// A program in one of the IRs.
@@ -33,6 +34,7 @@ pub enum Ir {
     Fused(fused::Program),
     Selected(selected::Program),
     Allocated(allocated::Program),
+    Stacked(stacked::Program),
 }
 
 /// One expression over the program, whichever of the IRs made of functions it is in.
@@ -46,6 +48,7 @@ macro_rules! of_functions {
             Ir::Fused($program) => $body,
             Ir::Selected($program) => $body,
             Ir::Allocated($program) => $body,
+            Ir::Stacked($program) => $body,
         }
     };
 }
@@ -70,11 +73,12 @@ conversions! {
     Fused: fused::Program;
     Selected: selected::Program;
     Allocated: allocated::Program;
+    Stacked: stacked::Program;
 }
 
 impl Kind {
-    /// Every IR, in the order of the pipeline.
-    pub const ALL: [Kind; 8] = [
+    /// Every IR, in the order of the pipeline: the last two are different families' last.
+    pub const ALL: [Kind; 9] = [
         Kind::Text,
         Kind::Surface,
         Kind::Typed,
@@ -83,6 +87,7 @@ impl Kind {
         Kind::Fused,
         Kind::Selected,
         Kind::Allocated,
+        Kind::Stacked,
     ];
 
     /// Its name: of its file, on the command line, and in the first line of its dumps.
@@ -96,6 +101,7 @@ impl Kind {
             Kind::Fused => "fused",
             Kind::Selected => "selected",
             Kind::Allocated => "allocated",
+            Kind::Stacked => "stacked",
         }
     }
 
@@ -117,6 +123,7 @@ impl Ir {
             Ir::Fused(_) => Kind::Fused,
             Ir::Selected(_) => Kind::Selected,
             Ir::Allocated(_) => Kind::Allocated,
+            Ir::Stacked(_) => Kind::Stacked,
         }
     }
 
@@ -131,6 +138,7 @@ impl Ir {
             Ir::Fused(program) => fused::print(program),
             Ir::Selected(program) => selected::print(program),
             Ir::Allocated(program) => allocated::print(program),
+            Ir::Stacked(program) => stacked::print(program),
         }
     }
 
@@ -144,6 +152,7 @@ impl Ir {
             Kind::Fused => fused::read(text)?.into(),
             Kind::Selected => selected::read(text)?.into(),
             Kind::Allocated => allocated::read(text)?.into(),
+            Kind::Stacked => stacked::read(text)?.into(),
             Kind::Text | Kind::Surface | Kind::Typed | Kind::Desugared => {
                 let message = format!("`{}` is only printed and does not read back", kind.name());
                 return Err(vec![Diagnostic::spanless(rake_ir::diag::Code::MalformedDump, message)]);
@@ -164,6 +173,7 @@ impl Ir {
             Ir::Fused(program) => fused::check(program),
             Ir::Selected(program) => selected::check(program),
             Ir::Allocated(program) => allocated::check(program),
+            Ir::Stacked(program) => stacked::check(program),
         }
     }
 
@@ -204,6 +214,7 @@ impl Ir {
             Ir::Fused(program) => program.functions.iter().map(|f| order(f, |r| &r.values).count()).sum(),
             Ir::Selected(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
             Ir::Allocated(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
+            Ir::Stacked(program) => program.functions.iter().map(|f| f.code.len()).sum(),
         }
     }
 
@@ -229,6 +240,7 @@ impl Ir {
             Ir::Fused(program) => split!(program, fused),
             Ir::Selected(program) => split!(program, selected),
             Ir::Allocated(program) => split!(program, allocated),
+            Ir::Stacked(program) => split!(program, stacked),
         }
     }
 
@@ -244,6 +256,7 @@ impl Ir {
                 (Ir::Fused(whole), Ir::Fused(part)) => whole.functions.extend(part.functions),
                 (Ir::Selected(whole), Ir::Selected(part)) => whole.functions.extend(part.functions),
                 (Ir::Allocated(whole), Ir::Allocated(part)) => whole.functions.extend(part.functions),
+                (Ir::Stacked(whole), Ir::Stacked(part)) => whole.functions.extend(part.functions),
                 _ => return None,
             }
         }

@@ -139,6 +139,15 @@ pub const PASSES: &[Pass] = &[
         after: &[("schedule", "the order decides how many registers are needed")],
         ..EACH
     },
+    Pass {
+        name: "stackify",
+        doc: "computes values where they are consumed, on the operand stack; the others live in locals",
+        from: Kind::Selected,
+        to: Kind::Stacked,
+        run: stackify,
+        profiles: Profiles::Families(&[Family::Wasm]),
+        ..EACH
+    },
 ];
 
 /// The profiles whose functions have machine registers.
@@ -250,4 +259,9 @@ fn schedule(_: &Context, ir: Ir) -> Outcome {
 fn allocate(_: &Context, ir: Ir) -> Outcome {
     let Ir::Selected(program) = ir else { return mismatch("allocate", &ir) };
     passes::allocate::run(&program).into()
+}
+
+fn stackify(_: &Context, ir: Ir) -> Outcome {
+    let Ir::Selected(program) = ir else { return mismatch("stackify", &ir) };
+    Ok(passes::stackify::run(&program)).into()
 }

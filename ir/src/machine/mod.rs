@@ -467,6 +467,14 @@ impl MachOp {
         }
     }
 
+    /// What this makes of what `maker` made, when that is less than both.
+    pub const fn shortcut(self, maker: MachOp) -> Option<Shortcut> {
+        match (self, maker) {
+            (MachOp::Wasm(op), MachOp::Wasm(maker)) => wasm::shortcut(op, maker),
+            _ => None,
+        }
+    }
+
     /// The immediate that says the same of the first two operands the other way round, where the profile has it.
     fn mirror(self, imm: u8, profile: Profile) -> Option<u8> {
         match self {
@@ -474,6 +482,15 @@ impl MachOp {
             _ => None,
         }
     }
+}
+
+/// An operation on another's result, in terms of the other's operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shortcut {
+    /// It is that operand.
+    Same,
+    /// It is this of that operand.
+    By(MachOp),
 }
 
 /// A literal of a function, by number.
@@ -578,6 +595,14 @@ impl Idioms {
             Class::K => self.masks.map(|masks| masks.copy),
             Class::G => self.registers.map(|registers| registers.copy_word),
             Class::F => None,
+        }
+    }
+
+    /// The constant and the operation that put these bits into every lane, where that is shorter than a whole rack.
+    pub const fn spread(profile: Profile, word: u32) -> Option<(MachOp, MachOp)> {
+        match profile.info().family {
+            Family::Wasm => Some(wasm::spread(word)),
+            _ => None,
         }
     }
 

@@ -56,19 +56,17 @@ fn print_code(out: &mut String, code: &[Inst]) {
         }
         let start = out.len();
         out.push_str(if inside.is_some() { "    " } else { "  " });
+        out.push_str(inst.name());
         let _ = match &inst.code {
-            Code::Get(local) => write!(out, "local.get {local}"),
-            Code::Set(local) => write!(out, "local.set {local}"),
-            Code::Tee(local) => write!(out, "local.tee {local}"),
-            Code::Op { op, literals, imm } => {
-                out.push_str(op.name());
+            Code::Get(local) | Code::Set(local) | Code::Tee(local) => write!(out, " {local}"),
+            Code::Op { literals, imm, .. } => {
                 let literals = literals.iter().map(|literal| format!("literal {}", literal.0));
                 let operands: Vec<_> = literals.chain(imm.map(|imm| imm.to_string())).collect();
                 let space = if operands.is_empty() { "" } else { " " };
                 write!(out, "{space}{}", operands.join(", "))
             }
         };
-        push_note(out, start, inst.name.as_deref());
+        push_note(out, start, inst.note.as_deref());
     }
     if inside.is_some() {
         out.push_str("  }\n");
@@ -127,7 +125,7 @@ fn classes(mut line: Line) -> Result<Vec<Class>> {
 
 fn instruction(mut line: Line, profile: Profile, region: Option<u32>) -> Result<Inst> {
     let span = line.whole();
-    let name = line.note().map(Into::into);
+    let note = line.note().map(Into::into);
     let wrong = line.expected("an instruction");
     let code = match line.word("an instruction")? {
         "local.get" => Code::Get(line.number()?),
@@ -152,5 +150,5 @@ fn instruction(mut line: Line, profile: Profile, region: Option<u32>) -> Result<
         }
     };
     line.end()?;
-    Ok(Inst { code, region, name, span })
+    Ok(Inst { code, region, note, span })
 }

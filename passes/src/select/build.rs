@@ -7,7 +7,7 @@ use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::ValueId;
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, LiteralId, MachOp, Operand};
+use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, Kind, LiteralId, MachOp, Operand, Shortcut};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Param, Reg, RegInfo};
@@ -49,6 +49,8 @@ pub(super) struct Builder<'a> {
     /// What is computed already; by the same region only, since regions share nothing.
     done: HashMap<(MachOp, Operands, Option<u8>, Option<u32>), Reg>,
     literals: HashMap<Vec<u8>, LiteralId>,
+    /// The operation and the operand that made a register of one other.
+    makers: HashMap<Reg, (MachOp, Reg)>,
     /// Of which values nothing but sign bits or lane 0 is read.
     parts: Vec<bool>,
     /// Which masks hold more than their sign bits say.
@@ -89,9 +91,23 @@ impl<'a> Builder<'a> {
             result_place: Abi::of(profile).result(result_ty),
         };
         let map = vec![None; source.values.len()];
-        let (done, literals, signs) = (HashMap::new(), HashMap::new(), vec![false; source.values.len()]);
-        let idioms = Idioms::of(profile);
-        Ok(Builder { source, profile, target, idioms, out, map, done, literals, parts, signs, racks, left: false })
+        let (done, literals, makers) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (signs, idioms) = (vec![false; source.values.len()], Idioms::of(profile));
+        Ok(Builder {
+            source,
+            profile,
+            target,
+            idioms,
+            out,
+            map,
+            done,
+            literals,
+            makers,
+            parts,
+            signs,
+            racks,
+            left: false,
+        })
     }
 
     /// Lowers one value.
@@ -345,6 +361,20 @@ impl<'a> Builder<'a> {
     }
 
     fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
+        if let Some(made) = args.first().and_then(|arg| arg.reg())
+            && let Some(&maker) = self.makers.get(&made)
+            && let Some(shortcut) = op.shortcut(maker.0)
+        {
+            return match shortcut {
+                Shortcut::Same => maker.1,
+                Shortcut::By(op) => {
+                    let args = [Operand::Reg(maker.1)].into_iter().collect();
+                    self.emit(op, args, None, region, site)
+                }
+            };
+        }
+        // Constants are nobody's.
+        let region = region.filter(|_| op.info().kind != Kind::Const);
         let key = (op, args, imm, region);
         if let Some(&reg) = self.done.get(&key) {
             return reg;
@@ -352,6 +382,9 @@ impl<'a> Builder<'a> {
         let class = op.info().dst.map_or(Class::V, |view| view.class());
         let reg = self.out.new_reg(RegInfo { class, name: site.name.clone(), span: site.span });
         let args = key.1.clone();
+        if let [Operand::Reg(operand)] = args[..] {
+            self.makers.insert(reg, (op, operand));
+        }
         self.out.insts.push(Inst { op, dst: Some(reg), args, imm, region, span: site.span });
         self.done.insert(key, reg);
         reg
@@ -376,9 +409,16 @@ impl<'a> Builder<'a> {
 
     /// A rack of these lanes, over and over.
     fn lanes(&mut self, lanes: &[u32], site: &Site) -> Reg {
-        let site = Site { region: None, ..site.clone() };
+        let (region, site) = (site.region, Site { region: None, ..site.clone() });
         if let Some((op, imm)) = (self.idioms.constant)(lanes) {
             return self.emit(op, Operands::new(), imm, None, &site);
+        }
+        if let [word] = *lanes
+            && let Some((constant, splat)) = Idioms::spread(self.profile, word)
+        {
+            let literal = Operand::Literal(self.literal(word.to_le_bytes().to_vec()));
+            let scalar = self.emit(constant, [literal].into_iter().collect(), None, None, &site);
+            return self.emit(splat, [Operand::Reg(scalar)].into_iter().collect(), None, region, &site);
         }
         let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
         let id = self.literal(bytes);
