@@ -1,7 +1,7 @@
 //! Every mask there is at a profile's width, through everything that reads a mask as a whole.
 
 use crate::arguments::{Raw, encode};
-use crate::machine::isa;
+use crate::engine::isa;
 use crate::support::{object, plain};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;

@@ -1,7 +1,7 @@
 //! Inactive lanes raise no floating-point exception, whatever stands in them.
 
 use crate::arguments::{Raw, encode, random};
-use crate::machine::isa;
+use crate::engine::isa;
 use crate::support::{PROFILES, from_environment, object, plain};
 use rake_ir::capabilities::{Status, operation};
 use rake_ir::lane::{FuseLevel, needs_benign};

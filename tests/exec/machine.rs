@@ -1,18 +1,19 @@
 //! Runs functions of objects on many arguments and compares with the evaluator.
 
 use crate::arguments::{Arguments, Effort, calls, lanes_of_words};
-use crate::support::{self, ir_at, plain};
+use crate::engine::{self, Code, Outcome, Run, Signature, isa};
+use crate::support::{self, Built, ir_at, plain};
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused;
 use rake_ir::lane::{self, FuseLevel, eval_function};
 use rake_ir::ops::{FpClass, Op};
 use rake_ir::profile::Profile;
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 use rake_ir::value::Lanes;
-use rake_testkit::link_elf;
-use rake_testkit::x86::{Image, Isa, Job, MXCSR_DEFAULT, Out, flag, run_many};
+use rake_testkit::Image;
 use rakec::pipeline::Ir;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Calls that the emulator or CPU is given at once: each costs memory while it runs.
 const BATCH: usize = 150_000;
@@ -20,23 +21,17 @@ const BATCH: usize = 150_000;
 /// Failures to tell of.
 const TOLD: usize = 5;
 
-/// The instruction set of a profile.
-pub fn isa(profile: Profile) -> Isa {
-    match profile {
-        Profile::X86Sse2 => Isa::Sse2,
-        Profile::X86Avx2 => Isa::Avx2,
-        _ => Isa::Avx512,
-    }
-}
+/// How C for the scalar profile is compiled: everything that could tempt a compiler to round differently.
+const C_FLAGS: [&str; 2] = ["-O3", "-march=native"];
 
 /// A function to run.
 struct Task {
     /// Program and function, and the program's text.
     what: String,
     profile: Profile,
-    image: Image,
-    params: Vec<Ty>,
-    result: Ty,
+    /// Its code, for each engine that runs it.
+    codes: Vec<Code>,
+    signature: Signature,
     /// Whether NaNs must agree bit for bit too.
     exact: bool,
     /// Whether it must clear the upper halves before it returns no rack.
@@ -69,17 +64,12 @@ impl Bench {
         fuse: FuseLevel,
         effort: Effort,
     ) -> Result<(), Vec<Diagnostic>> {
-        let object = support::object(text, profile, fuse)?;
-        let linked = link_elf(&object).unwrap_or_else(|error| panic!("{what} on {profile}: {error}\n{text}"));
+        let built = support::built(text, profile, fuse)?;
         let what = |function: &str| format!("{what}, `{function}` on {profile} --fuse {}", fuse.name());
         let stage = if fuse == FuseLevel::Exact { "tined" } else { "fuse" };
         match ir_at(text, profile, fuse, stage)? {
-            Ir::Tined(program) => program.functions.iter().for_each(|f| {
-                self.line_up(what(&f.name), text, profile, f, linked.image(&f.name), effort);
-            }),
-            Ir::Fused(program) => program.functions.iter().for_each(|f| {
-                self.line_up(what(&f.name), text, profile, f, linked.image(&f.name), effort);
-            }),
+            Ir::Tined(program) => self.line_up_all(&what, text, profile, &program.functions, &built, effort),
+            Ir::Fused(program) => self.line_up_all(&what, text, profile, &program.functions, &built, effort),
             other => panic!("the pass `{stage}` gives {:?}", other.kind()),
         }
         if self.waiting > BATCH {
@@ -99,11 +89,27 @@ impl Bench {
         effort: Effort,
         image: impl Fn(&str) -> Option<Image>,
     ) -> Result<(), Vec<Diagnostic>> {
-        if let Ir::Tined(program) = ir_at(text, profile, FuseLevel::Exact, "tined")? {
+        let code = |name: &str, _: &Signature| image(name).map(|image| vec![Code::X86(isa(profile), image)]);
+        self.add_codes(what, text, profile, effort, code)
+    }
+
+    /// As [`Bench::add_images`], of code for any engine.
+    #[allow(dead_code)]
+    pub fn add_codes(
+        &mut self,
+        what: &str,
+        text: &str,
+        profile: Profile,
+        effort: Effort,
+        codes: impl Fn(&str, &Signature) -> Option<Vec<Code>>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        // Before selection a program is the same for every profile; one without code of ours yet has its evaluator.
+        let typed_for = if profile.info().available { profile } else { Profile::X86Sse2 };
+        if let Ir::Tined(program) = ir_at(text, typed_for, FuseLevel::Exact, "tined")? {
             for function in &program.functions {
-                if let Some(image) = image(&function.name) {
+                if let Some(codes) = codes(&function.name, &signature(function)) {
                     let what = format!("{what}, `{}` on {profile}", function.name);
-                    self.line_up(what, text, profile, function, Some(image), effort);
+                    self.line_up(what, text, profile, function, codes, effort);
                     // Other compilers leave that to callers that pass whole registers.
                     self.tasks.iter_mut().rev().take(1).for_each(|task| task.clears = false);
                 }
@@ -115,18 +121,41 @@ impl Bench {
         Ok(())
     }
 
+    /// Lines up all functions of a program that was built.
+    fn line_up_all<R: lane::Region>(
+        &mut self,
+        what: &dyn Fn(&str) -> String,
+        text: &str,
+        profile: Profile,
+        functions: &[lane::Function<R>],
+        built: &Built,
+        effort: Effort,
+    ) {
+        let signatures: Vec<_> = functions.iter().map(|f| (f.name.as_str(), signature(f))).collect();
+        let codes = match built {
+            Built::Bytes(bytes) => {
+                let bytes: Rc<[u8]> = bytes.as_slice().into();
+                engine::codes(profile, &bytes, &signatures)
+            }
+            Built::C(c) => engine::scalar_codes(c, &signatures, &C_FLAGS),
+        };
+        let codes = codes.unwrap_or_else(|error| panic!("{}: {error}\n{text}", what("")));
+        for (function, codes) in functions.iter().zip(codes) {
+            self.line_up(what(&function.name), text, profile, function, codes, effort);
+        }
+    }
+
     fn line_up<R: lane::Region>(
         &mut self,
         what: String,
         text: &str,
         profile: Profile,
         function: &lane::Function<R>,
-        image: Option<Image>,
+        codes: Vec<Code>,
         effort: Effort,
     ) {
-        let Some(image) = image else { panic!("{what}: the object has no such symbol") };
-        let params: Vec<Ty> = function.params.iter().map(|p| p.ty).collect();
-        let arguments = calls(&params, profile, effort, self.functions as u64);
+        let signature = signature(function);
+        let arguments = calls(&signature.params, profile, effort, self.functions as u64);
         let mut expected = Vec::with_capacity(arguments.len());
         for call in &arguments {
             match eval_function(function, profile, &call.values).and_then(|run| run.result()) {
@@ -136,35 +165,47 @@ impl Bench {
         }
         self.functions += 1;
         self.waiting += arguments.len();
-        let (result, exact) = (function.result_type(), moves_bits(function));
+        let exact = moves_bits(function);
         let what = format!("{what}\n{}", definition(text, &function.name));
         let clears = true;
-        self.tasks.push(Task { what, profile, image, params, result, exact, clears, arguments, expected });
+        self.tasks.push(Task { what, profile, codes, signature, exact, clears, arguments, expected });
     }
 
     /// Runs what waits.
     fn run(&mut self) {
         let tasks = std::mem::take(&mut self.tasks);
         self.waiting = 0;
-        let regs: Vec<Vec<_>> = tasks.iter().map(|t| t.arguments.iter().map(|a| a.regs.clone()).collect()).collect();
-        let jobs = tasks.iter().zip(&regs).map(|(t, regs)| Job { isa: isa(t.profile), image: &t.image, regs });
-        let outs = match run_many(&jobs.collect::<Vec<_>>()) {
+        let of = |task: &Task, number| (0..task.codes.len()).map(move |code| (number, code)).collect::<Vec<_>>();
+        let places: Vec<(usize, usize)> = tasks.iter().enumerate().flat_map(|(n, task)| of(task, n)).collect();
+        let run = |&(number, code): &(usize, usize)| {
+            let task: &Task = &tasks[number];
+            Run { code: &task.codes[code], signature: &task.signature, arguments: &task.arguments }
+        };
+        let outs = match engine::run(&places.iter().map(run).collect::<Vec<_>>()) {
             Ok(outs) => outs,
-            Err(error) => {
-                let job = error.strip_prefix("job ").and_then(|rest| rest.split(',').next()?.parse::<usize>().ok());
-                let what = job.and_then(|job| tasks.get(job)).map_or("", |task| &task.what);
-                return self.failures.push(format!("{error}\n{what}"));
+            Err(failure) => {
+                let place = failure.run.and_then(|run| places.get(run));
+                let what = place.map_or("", |&(number, _)| &tasks[number].what);
+                return self.failures.push(format!("{}\n{what}", failure.message));
             }
         };
-        for (task, outs) in tasks.iter().zip(&outs) {
-            for (index, out) in outs.iter().enumerate() {
-                self.calls += 1;
-                if let Err(difference) = compare(task, out, &task.expected[index]) {
-                    let shown = |(ty, value): (&Ty, &Lanes)| format!("  {ty}: {} {:x?}", value.show(*ty), value.bits());
-                    let args: Vec<String> = task.params.iter().zip(&task.arguments[index].values).map(shown).collect();
-                    self.failures.push(format!("{}: {difference}, on\n{}", task.what, args.join("\n")));
-                    break;
-                }
+        for (&(number, code), outs) in places.iter().zip(&outs) {
+            self.judge(&tasks[number], &tasks[number].codes[code], outs);
+        }
+    }
+
+    /// Compares the outcomes of one code with what is expected; notes the first difference.
+    fn judge(&mut self, task: &Task, code: &Code, outs: &[Option<Outcome>]) {
+        for (index, out) in outs.iter().enumerate() {
+            let Some(out) = out else { continue };
+            self.calls += 1;
+            if let Err(difference) = compare(task, out, &task.expected[index]) {
+                let shown = |(ty, value): (&Ty, &Lanes)| format!("  {ty}: {} {:x?}", value.show(*ty), value.bits());
+                let values = task.signature.params.iter().zip(&task.arguments[index].values);
+                let args: Vec<String> = values.map(shown).collect();
+                let (what, engine) = (&task.what, code.engine());
+                self.failures.push(format!("{what} {engine}: {difference}, on\n{}", args.join("\n")));
+                break;
             }
         }
     }
@@ -184,6 +225,11 @@ impl Bench {
     }
 }
 
+/// What crosses a function's boundary.
+fn signature<R: lane::Region>(function: &lane::Function<R>) -> Signature {
+    Signature { params: function.params.iter().map(|p| p.ty).collect(), result: function.result_type() }
+}
+
 /// Whether a function only moves, picks and compares bits, so that even NaNs come out as they went in.
 pub fn moves_bits<R: lane::Region>(function: &lane::Function<R>) -> bool {
     function.order().all(|id| match function.values[id].op {
@@ -193,38 +239,29 @@ pub fn moves_bits<R: lane::Region>(function: &lane::Function<R>) -> bool {
     })
 }
 
-fn compare(task: &Task, out: &Out, expected: &Lanes) -> Result<(), String> {
-    if !out.callee_saved_ok {
-        return Err(format!("it clobbers {:?}", out.clobbered));
+fn compare(task: &Task, out: &Outcome, expected: &Lanes) -> Result<(), String> {
+    if let Some(wrong) = &out.wrong {
+        return Err(wrong.clone());
     }
-    if (out.mxcsr ^ MXCSR_DEFAULT) & !flag::ALL != 0 {
-        return Err(format!("it changes MXCSR to {:#x}", out.mxcsr));
-    }
-    let lanes = task.profile.lanes_of_bits(32);
-    let got = match task.result {
+    let result = task.signature.result;
+    let got = match result {
         Ty::Mask(_) => {
-            let raw = out.lanes(lanes);
-            if raw.iter().any(|&lane| lane != 0 && lane != u32::MAX) {
-                return Err(format!("a mask has lanes that are neither all ones nor zero: {raw:x?}"));
+            if out.words.iter().any(|&lane| lane != 0 && lane != u32::MAX) {
+                return Err(format!("a mask has lanes that are neither all ones nor zero: {:x?}", out.words));
             }
-            Lanes::new(raw.iter().map(|&lane| u64::from(lane & 1)))
+            Lanes::new(out.words.iter().map(|&lane| u64::from(lane & 1)))
         }
-        Ty::Rack(elem) => lanes_of_words(elem, &out.lanes(lanes)),
-        Ty::Uniform(Elem::F32) => Lanes::uniform(u64::from(out.lanes(1)[0])),
-        Ty::Uniform(_) => Lanes::uniform(out.rax & 0xffff_ffff),
+        Ty::Rack(elem) => lanes_of_words(elem, &out.words),
+        Ty::Uniform(_) => Lanes::uniform(u64::from(out.words[0])),
     };
-    if task.clears
-        && task.result.is_uniform()
-        && task.profile != Profile::X86Sse2
-        && out.vec0[16..].iter().any(|&byte| byte != 0)
-    {
+    if task.clears && result.is_uniform() && task.profile != Profile::X86Sse2 && !out.cleared {
         return Err("the upper halves of the registers are not cleared before it returns".into());
     }
-    let same = if task.exact { got == *expected } else { got.same(expected, task.result.elem()) };
+    let same = if task.exact { got == *expected } else { got.same(expected, result.elem()) };
     if same {
         return Ok(());
     }
-    let show = |value: &Lanes| format!("{} {:x?}", value.show(task.result), value.bits());
+    let show = |value: &Lanes| format!("{} {:x?}", value.show(result), value.bits());
     Err(format!("it gives\n  {}, not\n  {}", show(&got), show(expected)))
 }
 

@@ -5,6 +5,8 @@
 mod arguments;
 mod assembly;
 mod calls_from_c;
+mod engine;
+mod engines;
 mod every_mask;
 mod flags;
 mod lanes;

@@ -5,6 +5,9 @@
 
 #[path = "../exec/arguments.rs"]
 mod arguments;
+#[allow(dead_code)]
+#[path = "../exec/engine.rs"]
+mod engine;
 #[allow(dead_code)] // Of what it shares, only peers are run here.
 #[path = "../exec/machine.rs"]
 mod machine;

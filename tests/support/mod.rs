@@ -5,7 +5,7 @@
 
 use rake_ir::diag::Diagnostic;
 use rake_ir::lane::FuseLevel;
-use rake_ir::profile::Profile;
+use rake_ir::profile::{Family, Profile};
 use rakec::pipeline::Ir;
 use rakec::{Compiler, Emit, Files, Options, Outputs};
 use std::path::{Path, PathBuf};
@@ -57,6 +57,33 @@ pub fn object(text: &str, profile: Profile, fuse: FuseLevel) -> Result<Vec<u8>, 
         Some(object) if !outputs.diagnostics.iter().any(Diagnostic::is_error) => Ok(object),
         _ => Err(outputs.diagnostics),
     }
+}
+
+/// What is made of a program to run it.
+pub enum Built {
+    /// An object or a module, verified.
+    Bytes(Vec<u8>),
+    /// C, for the profile that nothing else is made for.
+    C(String),
+}
+
+/// The code of a program, in the form that its profile has.
+///
+/// # Errors
+/// What the compiler says of the program.
+pub fn built(text: &str, profile: Profile, fuse: FuseLevel) -> Result<Built, Vec<Diagnostic>> {
+    let none = Emit::default();
+    let emit = match profile.info().family {
+        Family::X86 | Family::Aarch64 => Emit { object: true, verify: true, ..none },
+        Family::Wasm => Emit { module: true, verify: true, ..none },
+        Family::Scalar => Emit { c: true, ..none },
+    };
+    let outputs = compile(text.as_bytes(), Options { fuse, emit, ..Options::new(profile) });
+    if outputs.diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(outputs.diagnostics);
+    }
+    let bytes = outputs.object.or(outputs.module).map(Built::Bytes);
+    bytes.or(outputs.c.map(Built::C)).ok_or(outputs.diagnostics)
 }
 
 /// A diagnostic for a test's message.
