@@ -39,7 +39,7 @@ pub struct Layout {
     /// In words.
     pub promise: &'static str,
     /// The unwind entry that all functions share.
-    pub unwind: &'static [u8; 24],
+    pub unwind: &'static [u8],
 }
 
 /// A PC-relative 32-bit relocation against the start of a section.

@@ -8,6 +8,8 @@
 //! selection, allocation or encoding code with the backends: it depends on `rake-ir` alone. Each family of machines has a
 //! folder; what is general stands beside them.
 
+mod aarch64;
+mod crossing;
 mod facts;
 mod image;
 mod obligations;
@@ -30,6 +32,7 @@ use smol_str::SmolStr;
 #[derive(Clone, Debug)]
 pub(crate) enum Machine {
     X86(x86::Shapes),
+    Aarch64(aarch64::Forms),
 }
 
 impl Machine {
@@ -37,7 +40,8 @@ impl Machine {
     fn of(profile: Profile) -> Option<Machine> {
         match profile.info().family {
             Family::X86 => x86::Shapes::of(profile).map(Machine::X86),
-            Family::Aarch64 | Family::Wasm | Family::Scalar => None,
+            Family::Aarch64 => Some(Machine::Aarch64(aarch64::Forms::new())),
+            Family::Wasm | Family::Scalar => None,
         }
     }
 
@@ -45,6 +49,7 @@ impl Machine {
     fn layout(&self) -> &'static Layout {
         match self {
             Machine::X86(_) => &x86::LAYOUT,
+            Machine::Aarch64(_) => &aarch64::LAYOUT,
         }
     }
 
@@ -52,18 +57,22 @@ impl Machine {
     fn counted<R: Copy + PartialEq>(&self, inst: &Inst<R>, before: Option<&Inst<R>>) -> Option<Counted> {
         match self {
             Machine::X86(shapes) => x86::of_machine(shapes, inst, before),
+            Machine::Aarch64(forms) => forms.of_machine(inst),
         }
     }
 
     fn check_text(&self, image: &Image<'_>) -> Result<(), String> {
         match self {
             Machine::X86(_) => x86::check_text(image),
+            Machine::Aarch64(forms) => aarch64::check_text(image, forms),
         }
     }
 
     fn check_literals(&self, image: &Image<'_>, program: &Program) -> Result<(), String> {
         match self {
             Machine::X86(_) => x86::check_literals(image, program),
+            // Each is compared where it is read, and nothing else stands there.
+            Machine::Aarch64(_) => Ok(()),
         }
     }
 }
@@ -176,6 +185,7 @@ impl<'a> Prepared<'a> {
         let allocated = self.program.and_then(|p| p.functions.get(index));
         match &self.machine {
             Machine::X86(shapes) => x86::function(&self.image, shapes, symbol, facts, allocated),
+            Machine::Aarch64(forms) => aarch64::function(&self.image, forms, symbol, facts, allocated),
         }
     }
 

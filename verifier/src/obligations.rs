@@ -60,6 +60,7 @@ impl Obligation {
             Refusal::Stack => Obligation::NoStack,
             Refusal::Memory => Obligation::ConstantLoads,
             Refusal::Estimate => Obligation::NoEstimates,
+            Refusal::Part => Obligation::WholeRacks,
             Refusal::Other => Obligation::ProfileInstructions,
         }
     }
@@ -78,6 +79,8 @@ pub enum Refusal {
     Memory,
     /// An estimate of a quotient or root.
     Estimate,
+    /// An instruction of the profile on a part of a register, or on elements of other widths.
+    Part,
     /// Anything else.
     Other,
 }

@@ -1,0 +1,121 @@
+//! Equality: what the words say is what the allocated program says.
+
+use super::decode::{Instruction, What};
+use crate::Difference;
+use crate::image::{Image, Symbol};
+use rake_ir::allocated::Function;
+use rake_ir::machine::aarch64::A64;
+use rake_ir::machine::{Class, Inst, MachOp, Operand, PhysReg, View};
+
+/// Compares a function's decoded instructions and literals with its allocated form.
+///
+/// # Errors
+/// The first difference.
+pub fn compare(
+    image: &Image<'_>,
+    symbol: &Symbol<'_>,
+    insts: &[Instruction],
+    function: &Function,
+) -> Result<(), Difference> {
+    let Some((landing, body)) = insts.split_first() else { return Err((0, None, "no instruction".into())) };
+    if landing.what != What::Landing {
+        return Err((0, None, "`bti c` is missing".into()));
+    }
+    for (at, (decoded, inst)) in body.iter().zip(&function.insts).enumerate() {
+        instruction(image, decoded, inst, function).map_err(|text| {
+            let found = decoded.op().map_or("bti c", |op| op.info().name);
+            let what = format!("instruction {at} (`{found}` decoded, `{}` allocated): {text}", inst.op.name());
+            (decoded.offset, Some(inst.span), what)
+        })?;
+    }
+    if body.len() != function.insts.len() {
+        let at = body.get(function.insts.len()).map_or(symbol.len, |i| i.offset);
+        return Err((at, None, format!("{} instructions decoded, {} allocated", body.len(), function.insts.len())));
+    }
+    Ok(())
+}
+
+/// The operation of a row as its word reads: two rows that are one word for the same operands are one operation.
+pub fn canonical<R: Copy + PartialEq>(op: A64, args: &[Operand<R>], imm: Option<u8>) -> (A64, usize, Option<u8>) {
+    match (op, imm) {
+        (A64::Orr, _) if args.len() == 2 && args[0] == args[1] => (A64::Mov, 1, imm),
+        (A64::MoviMask, Some(0)) => (A64::Zero, 0, None),
+        _ => (op, args.len(), imm),
+    }
+}
+
+fn instruction(
+    image: &Image<'_>,
+    decoded: &Instruction,
+    inst: &Inst<PhysReg>,
+    function: &Function,
+) -> Result<(), String> {
+    let fields = decoded.fields().ok_or("`bti c` in the middle")?;
+    let MachOp::A64(row) = inst.op else { return Err("not an instruction of AArch64".into()) };
+    let info = row.info();
+    if inst.args.len() != info.slots.len() || inst.dst.is_some() != info.dst.is_some() || inst.imm.is_some() != info.imm
+    {
+        return Err("the allocated operands do not fit the row".into());
+    }
+    let (op, count, imm) = canonical(row, &inst.args, inst.imm);
+    if fields.op != op {
+        return Err("another operation".into());
+    }
+    if fields.imm != imm {
+        return Err(format!("immediate {:?} decoded, {imm:?} expected", fields.imm));
+    }
+    let number = |register: PhysReg, view: View| match register.class == view.class() {
+        true => Ok(register.number),
+        false => Err(format!("{register} is of another class than the row's operand")),
+    };
+    let dst = inst.dst.zip(info.dst).map(|(register, view)| number(register, view)).transpose()?;
+    if fields.dst != dst {
+        return Err(format!("destination {:?} decoded, {dst:?} expected", fields.dst));
+    }
+    let mut literal = None;
+    for (at, (arg, slot)) in inst.args.iter().zip(info.slots).enumerate().take(count) {
+        let found = fields.args.get(at).copied().flatten();
+        match *arg {
+            Operand::Reg(register) if slot.mem.is_literal() => return Err(format!("{register} is no literal")),
+            Operand::Reg(register) => {
+                let expected = number(register, slot.view)?;
+                if found != Some(expected) {
+                    return Err(format!("operand {at}: register {found:?} decoded, {expected} expected"));
+                }
+                let tied = info.tied[0] == Some(at as u8);
+                if tied && inst.dst != Some(register) {
+                    return Err("the tied operand is not the destination".into());
+                }
+            }
+            Operand::Literal(id) if slot.mem.is_literal() => literal = Some(id),
+            Operand::Literal(_) | Operand::Broadcast(_) => return Err("a literal where none can stand".into()),
+        }
+    }
+    let reads_at_address = info.slots.iter().any(|slot| slot.view.class() == Class::G && slot.view == View::Address);
+    let bytes = match literal {
+        Some(id) => Some(function.literals.get(id.0 as usize).ok_or("a literal that is not there")?),
+        None => None,
+    };
+    match (bytes, decoded.target) {
+        (None, None) => Ok(()),
+        // The address names the table.
+        (Some(_), None) if reads_at_address => Ok(()),
+        (Some(bytes), Some(target)) => {
+            let start = usize::try_from(target).map_err(|_| "the literal lies before `.text`")?;
+            let size = super::read_size(op);
+            if bytes.len() != size {
+                return Err(format!("a literal of {} bytes where {size} are read", bytes.len()));
+            }
+            match image.text.get(start..start + size) {
+                Some(found) if found == &bytes[..] => Ok(()),
+                Some(found) => Err(format!("the literal is {} instead of {}", hex(found), hex(bytes))),
+                None => Err("the literal lies outside `.text`".into()),
+            }
+        }
+        _ => Err("an address in one and not in the other".into()),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
