@@ -209,7 +209,9 @@ impl<'a> Image<'a> {
         for symbol in symbols.iter().skip(1) {
             let name = symbol.name(LE, symbols.strings()).map_err(bad)?;
             let name = std::str::from_utf8(name).map_err(|_| "a symbol that is not UTF-8")?;
-            if symbol.st_type() == elf::STT_SECTION && symbol.st_value(LE) == 0 {
+            let plain = symbol.st_bind() == elf::STB_LOCAL && symbol.st_other() == elf::STV_DEFAULT;
+            let nothing = symbol.st_name(LE) == 0 && symbol.st_value(LE) == 0 && symbol.st_size(LE) == 0;
+            if symbol.st_type() == elf::STT_SECTION && plain && nothing {
                 continue;
             }
             if self.layout.mapping && ["$x", "$d"].contains(&name) {

@@ -32,7 +32,7 @@ use smol_str::SmolStr;
 #[derive(Clone, Debug)]
 pub(crate) enum Machine {
     X86(x86::Shapes),
-    Aarch64(aarch64::Forms),
+    Aarch64(&'static aarch64::Forms),
 }
 
 impl Machine {
@@ -40,7 +40,7 @@ impl Machine {
     fn of(profile: Profile) -> Option<Machine> {
         match profile.info().family {
             Family::X86 => x86::Shapes::of(profile).map(Machine::X86),
-            Family::Aarch64 => Some(Machine::Aarch64(aarch64::Forms::new())),
+            Family::Aarch64 => Some(Machine::Aarch64(aarch64::Forms::get())),
             Family::Wasm | Family::Scalar => None,
         }
     }

@@ -108,7 +108,8 @@ fn refusal(word: u32, said: &str) -> Refusal {
     let (mnemonic, operands) = said.split_once(' ').unwrap_or((said, ""));
     let names = |register: &str| operands.split(|c: char| !c.is_alphanumeric()).any(|name| name == register);
     let group = word >> 25 & 0xf;
-    if group & 0b1110 == 0b1010 {
+    // Hints, barriers and system registers are in the same group as branches.
+    if group & 0b1110 == 0b1010 && word >> 24 != 0xd5 {
         // BL, BLR, and exceptions such as SVC.
         let call = mnemonic.starts_with("bl") || word >> 24 == 0xd4;
         return if call { Refusal::Call } else { Refusal::Branch };

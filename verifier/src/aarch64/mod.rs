@@ -24,6 +24,7 @@ use rake_ir::machine::{Inst, Kind, MachOp};
 use smol_str::SmolStr;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// ELF for AArch64. The property is GNU_PROPERTY_AARCH64_FEATURE_1_AND: BTI and PAC. The unwind entry: version 1,
 /// augmentation "zR" (32-bit PC-relative starts), code alignment 4, data alignment -8, return address in column 30; CFA =
@@ -64,8 +65,13 @@ pub struct Forms {
 }
 
 impl Forms {
-    /// Those of the table.
-    pub fn new() -> Forms {
+    /// Those of the table, found once.
+    pub fn get() -> &'static Forms {
+        static FORMS: OnceLock<Forms> = OnceLock::new();
+        FORMS.get_or_init(Forms::new)
+    }
+
+    fn new() -> Forms {
         let lanes = RACK_BYTES / 4;
         let forms = ALL.iter().flat_map(|&op| op.info().forms.iter().map(move |form| (form.op, op)));
         let forms = forms.filter_map(|(form, op)| match form {

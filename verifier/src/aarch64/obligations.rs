@@ -10,7 +10,7 @@ use crate::obligations::{Obligation, Say, check_counts};
 use rake_ir::machine::aarch64::A64;
 use rake_ir::machine::abi::AAPCS64;
 use rake_ir::machine::{Class, PhysReg, View};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// Checks all obligations of one function, whose literals may stand at `pool` in `.text`.
@@ -27,7 +27,6 @@ pub fn check(
         check_load(pool, inst, say);
     }
     check_reads(facts, insts, say);
-    check_boundary(facts, insts, say);
     check_tables(image, insts, say);
     check_ends(insts, say);
     let counted: Vec<(u32, Counted)> =
@@ -90,34 +89,6 @@ fn check_reads(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) 
     if !known.contains(&result) {
         let at = insts.last().map_or(0, |inst| inst.offset);
         say(at, Obligation::DefinedReads, format!("nothing writes the result's register {result}"));
-    }
-}
-
-/// What is written to general registers is the result, or goes back to racks, or picks an entry of a table.
-fn check_boundary(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) {
-    let result = Some(AAPCS64.result(facts.result)).filter(|register| register.class == Class::G);
-    // The last write of each register that nothing read since.
-    let mut unread: BTreeMap<PhysReg, u32> = BTreeMap::new();
-    let mut wasted = |at: u32, register: PhysReg| {
-        let text = format!("{register} is written and neither the result nor read");
-        say(at, Obligation::BoundaryRegisters, text);
-    };
-    for inst in insts {
-        let Some(fields) = inst.fields() else { continue };
-        let (read, written) = registers(fields);
-        for register in read {
-            unread.remove(&register);
-        }
-        if let Some(register) = written.filter(|register| register.class == Class::G)
-            && let Some(at) = unread.insert(register, inst.offset)
-        {
-            wasted(at, register);
-        }
-    }
-    for (register, at) in unread {
-        if Some(register) != result {
-            wasted(at, register);
-        }
     }
 }
 
