@@ -128,7 +128,7 @@ pub const PROFILES: &[ProfileInfo] = &[
         instruction_set: "Armv8-A Advanced SIMD",
         runs_on: "any AArch64 processor",
         tested_with: "qemu-aarch64; its C with gcc and clang for AArch64",
-        available: false,
+        available: true,
     },
     ProfileInfo {
         profile: Profile::WasmSimd128,

@@ -302,7 +302,7 @@ fn leave(op: Op, elem: Elem) -> Rule {
         Op::Bitmask => seq![And(A, BITS), Addv(S0), FmovOut(S1)],
         Op::All => seq![Smaxv(A), FmovOut(S0), LsrWord(S1) #31],
         Op::Any => seq![Sminv(A), FmovOut(S0), LsrWord(S1) #31],
-        Op::Param if integer => seq![MovWord(A)],
+        Op::Param if integer => Rule::Free(0),
         Op::Param if elem == Elem::Bool => seq![AndOne(A)],
         Op::Not if elem == Elem::Bool => seq![EorOne(A), AndOne(S0)],
         Op::Extract if float => Rule::Planned(|instance| match instance.imm {
