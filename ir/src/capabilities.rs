@@ -177,7 +177,7 @@ mod tests {
         assert!(matches!(operation(Op::Fma, Elem::F32, Profile::X86Sse2), Status::Never(_)));
         assert_eq!(operation(Op::Fma, Elem::F32, Profile::X86Avx2), Status::Available);
         assert_eq!(operation(Op::Fma, Elem::F64, Profile::X86Avx2), Status::NotYet);
-        assert_eq!(operation(Op::Add, Elem::F32, Profile::Aarch64Neon), Status::NotYet);
+        assert_eq!(operation(Op::Add, Elem::F64, Profile::Aarch64Neon), Status::NotYet);
         assert!(matches!(operation(Op::RelaxedMin, Elem::F32, Profile::WasmSimd128), Status::Never(_)));
     }
 
