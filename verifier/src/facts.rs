@@ -6,7 +6,9 @@ use rake_ir::machine::Inst;
 use rake_ir::profile::Profile;
 use rake_ir::selected;
 use rake_ir::span::Span;
+use rake_ir::stacked;
 use rake_ir::types::Ty;
+use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::collections::BTreeMap;
 
@@ -38,6 +40,8 @@ pub struct FunctionFacts {
     pub cross_lane: BTreeMap<SmolStr, u32>,
     /// The instructions that compute with a mask's bits in general registers, by mnemonic.
     pub words: BTreeMap<SmolStr, u32>,
+    /// The relaxed operations that were selected, by name: those whose result an engine may choose.
+    pub relaxed: BTreeMap<SmolStr, u32>,
     /// The fused regions in the order of their first instructions.
     pub regions: Vec<RegionFacts>,
 }
@@ -71,6 +75,8 @@ pub struct Counted {
     pub cross_lane: Option<SmolStr>,
     /// The name under which it is counted as computing with a mask's bits.
     pub word: Option<SmolStr>,
+    /// The name under which it is counted as relaxed.
+    pub relaxed: Option<SmolStr>,
     /// The name under which it is counted in a region; `None` of copies and constants, which may stand in any region.
     pub operation: Option<SmolStr>,
 }
@@ -106,8 +112,8 @@ impl Metadata {
 impl FunctionFacts {
     fn new(name: SmolStr, span: Span, exported: bool, params: Vec<Ty>, result: Ty) -> FunctionFacts {
         let (multiply_adds, regions) = ([0; 4], Vec::new());
-        let (cross_lane, words) = (BTreeMap::new(), BTreeMap::new());
-        FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, words, regions }
+        let (cross_lane, words, relaxed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, words, relaxed, regions }
     }
 
     fn allocated(function: &Function, machine: &Machine, exported: bool) -> FunctionFacts {
@@ -130,6 +136,17 @@ impl FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
         facts.count(&function.insts, machine, &place)
+    }
+
+    /// Facts of a stacked function, for a caller that has nothing earlier.
+    pub(crate) fn stacked(function: &stacked::Function, machine: &Machine) -> FunctionFacts {
+        let params = function.params.iter().map(|p| p.ty).collect();
+        let facts = FunctionFacts::new(function.name.clone(), function.span, true, params, function.result_ty);
+        let insts = function.code.iter().filter_map(|inst| {
+            let (dst, args, imm) = (None, SmallVec::new(), None);
+            Some(Inst::<u32> { op: inst.op()?, dst, args, imm, region: inst.region, span: inst.span })
+        });
+        facts.count(&insts.collect::<Vec<_>>(), machine, &BTreeMap::new())
     }
 
     /// Allocation may compute a value again inside its region, but neither a fused multiply-add nor what moves lanes.
@@ -164,6 +181,9 @@ impl FunctionFacts {
             }
             if let Some(name) = counted.word {
                 *self.words.entry(name).or_default() += 1;
+            }
+            if let Some(name) = counted.relaxed {
+                *self.relaxed.entry(name).or_default() += 1;
             }
             let Some(region) = inst.region else { continue };
             let next = numbers.len();

@@ -14,6 +14,7 @@ mod facts;
 mod image;
 mod obligations;
 mod unwind;
+pub mod wasm;
 mod x86;
 
 pub use facts::{FmaSign, FunctionFacts, Metadata, RegionFacts};
@@ -33,6 +34,7 @@ use smol_str::SmolStr;
 pub(crate) enum Machine {
     X86(x86::Shapes),
     Aarch64(&'static aarch64::Forms),
+    Wasm(wasm::Rows),
 }
 
 impl Machine {
@@ -41,15 +43,17 @@ impl Machine {
         match profile.info().family {
             Family::X86 => x86::Shapes::of(profile).map(Machine::X86),
             Family::Aarch64 => Some(Machine::Aarch64(aarch64::Forms::get())),
-            Family::Wasm | Family::Scalar => None,
+            Family::Wasm => Some(Machine::Wasm(wasm::Rows::of(profile))),
+            Family::Scalar => None,
         }
     }
 
-    /// The layout of objects.
-    fn layout(&self) -> &'static Layout {
+    /// The layout of objects, where there are any.
+    fn layout(&self) -> Option<&'static Layout> {
         match self {
-            Machine::X86(_) => &x86::LAYOUT,
-            Machine::Aarch64(_) => &aarch64::LAYOUT,
+            Machine::X86(_) => Some(&x86::LAYOUT),
+            Machine::Aarch64(_) => Some(&aarch64::LAYOUT),
+            Machine::Wasm(_) => None,
         }
     }
 
@@ -58,6 +62,7 @@ impl Machine {
         match self {
             Machine::X86(shapes) => x86::of_machine(shapes, inst, before),
             Machine::Aarch64(forms) => forms.of_machine(inst),
+            Machine::Wasm(rows) => rows.of_machine(inst),
         }
     }
 
@@ -65,6 +70,7 @@ impl Machine {
         match self {
             Machine::X86(_) => x86::check_text(image),
             Machine::Aarch64(forms) => aarch64::check_text(image, forms),
+            Machine::Wasm(_) => Err("not an object".into()),
         }
     }
 
@@ -72,7 +78,7 @@ impl Machine {
         match self {
             Machine::X86(_) => x86::check_literals(image, program),
             // Each is compared where it is read, and nothing else stands there.
-            Machine::Aarch64(_) => Ok(()),
+            Machine::Aarch64(_) | Machine::Wasm(_) => Ok(()),
         }
     }
 }
@@ -127,9 +133,10 @@ impl<'a> Prepared<'a> {
         program: Option<&'a Program>,
     ) -> Result<Prepared<'a>, Vec<Diagnostic>> {
         let malformed = |text: String| vec![Diagnostic::spanless(Code::ObjectMalformed, text)];
-        let machine = Machine::of(metadata.profile)
-            .ok_or_else(|| malformed(format!("there are no objects for {}", metadata.profile)))?;
-        let image = Image::read(object, machine.layout()).map_err(malformed)?;
+        let machine = Machine::of(metadata.profile).and_then(|machine| Some((machine.layout()?, machine)));
+        let (layout, machine) =
+            machine.ok_or_else(|| malformed(format!("there are no objects for {}", metadata.profile)))?;
+        let image = Image::read(object, layout).map_err(malformed)?;
         machine.check_text(&image).map_err(malformed)?;
         let mut found = image.functions.iter();
         let mut wrong = Vec::new();
@@ -186,6 +193,7 @@ impl<'a> Prepared<'a> {
         match &self.machine {
             Machine::X86(shapes) => x86::function(&self.image, shapes, symbol, facts, allocated),
             Machine::Aarch64(forms) => aarch64::function(&self.image, forms, symbol, facts, allocated),
+            Machine::Wasm(_) => Err(vec![differs(facts, "there are no objects of WebAssembly".into())]),
         }
     }
 

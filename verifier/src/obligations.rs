@@ -25,6 +25,10 @@ pub enum Obligation {
     UpperHalves,
     Landing,
     Ending,
+    NoSharedState,
+    Relaxed,
+    Wrappers,
+    NothingElse,
 }
 
 impl Obligation {
@@ -49,6 +53,10 @@ impl Obligation {
             Obligation::UpperHalves => "`vzeroupper` before returning no rack, and only then",
             Obligation::Landing => "the landing pad of an indirect call first and only there",
             Obligation::Ending => "the return last and only there",
+            Obligation::NoSharedState => "no globals, tables or references",
+            Obligation::Relaxed => "relaxed operations exactly as they were selected",
+            Obligation::Wrappers => "wrappers load, call their kernel and store",
+            Obligation::NothingElse => "the module has kernels, their wrappers and one memory",
         }
     }
 
@@ -61,6 +69,7 @@ impl Obligation {
             Refusal::Memory => Obligation::ConstantLoads,
             Refusal::Estimate => Obligation::NoEstimates,
             Refusal::Part => Obligation::WholeRacks,
+            Refusal::Shared => Obligation::NoSharedState,
             Refusal::Other => Obligation::ProfileInstructions,
         }
     }
@@ -81,6 +90,8 @@ pub enum Refusal {
     Estimate,
     /// An instruction of the profile on a part of a register, or on elements of other widths.
     Part,
+    /// A global, table or reference.
+    Shared,
     /// Anything else.
     Other,
 }
@@ -103,7 +114,7 @@ pub type Say<'a> = dyn FnMut(u32, Obligation, String) + 'a;
 pub fn check_counts(facts: &FunctionFacts, insts: &[(u32, Counted)], say: &mut Say<'_>) {
     let mut fused = [0u32; 4];
     let mut crossing: BTreeMap<SmolStr, u32> = BTreeMap::new();
-    let mut words: BTreeMap<SmolStr, u32> = BTreeMap::new();
+    let (mut words, mut relaxed): (BTreeMap<SmolStr, u32>, BTreeMap<SmolStr, u32>) = Default::default();
     for (_, counted) in insts {
         if let Some(sign) = counted.multiply_add {
             fused[sign as usize] += 1;
@@ -113,6 +124,9 @@ pub fn check_counts(facts: &FunctionFacts, insts: &[(u32, Counted)], say: &mut S
         }
         if let Some(name) = &counted.word {
             *words.entry(name.clone()).or_default() += 1;
+        }
+        if let Some(name) = &counted.relaxed {
+            *relaxed.entry(name.clone()).or_default() += 1;
         }
     }
     if fused != facts.multiply_adds {
@@ -124,6 +138,9 @@ pub fn check_counts(facts: &FunctionFacts, insts: &[(u32, Counted)], say: &mut S
     }
     if words != facts.words {
         say(0, Obligation::BoundaryRegisters, format!("{words:?} found, {:?} selected", facts.words));
+    }
+    if relaxed != facts.relaxed {
+        say(0, Obligation::Relaxed, format!("{relaxed:?} found, {:?} selected", facts.relaxed));
     }
     check_regions(&facts.regions, insts, say);
 }

@@ -54,6 +54,7 @@ impl Sample {
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
             words: Default::default(),
+            relaxed: Default::default(),
             regions: vec![],
         };
         Sample { code: code.to_vec(), rest: NO_POOL.to_vec(), data: None, facts }

@@ -62,6 +62,7 @@ impl Sample {
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
             words: Default::default(),
+            relaxed: Default::default(),
             regions: vec![],
         };
         Sample { profile, code: code.concat(), relocations: vec![], align: 32, padding: vec![], rodata: 32, facts }

@@ -100,6 +100,7 @@ impl Forms {
         Counted {
             multiply_add,
             cross_lane: self.crosses[op as usize].then(|| SmolStr::new_static(row)),
+            relaxed: None,
             word: word.then(|| name.clone()),
             operation: (!neutral).then_some(name),
         }

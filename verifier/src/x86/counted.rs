@@ -44,6 +44,7 @@ pub fn of_machine<R: Copy + PartialEq>(shapes: &Shapes, inst: &Inst<R>, before: 
     Some(Counted {
         multiply_add: sign(mnemonic),
         cross_lane: shapes::crosses(op, shapes.profile).then(|| name(mnemonic)),
+        relaxed: None,
         word: (info.kind == Kind::Word && general).then(|| SmolStr::new_static(mnemonic)),
         operation: (!copy && !constant).then(|| name(mnemonic)),
     })
@@ -66,6 +67,7 @@ pub fn of_decoded(shapes: &Shapes, inst: &Instruction, before: Option<&Instructi
     Counted {
         multiply_add: sign(mnemonic),
         cross_lane: any(&|form| form.crosses).then(|| name(mnemonic)),
+        relaxed: None,
         word: (any(&|form| form.kind == Kind::Word) && inst.operands().iter().any(general))
             .then(|| SmolStr::new(mnemonic)),
         operation: (!copy && !constant).then(|| name(mnemonic)),
