@@ -45,7 +45,7 @@ pub(crate) fn compile(
 }
 
 /// A value as the calling convention delivers it, with junk wherever the convention leaves bits open.
-fn enter(value: &Lanes, ty: Ty) -> Bits {
+pub(crate) fn enter(value: &Lanes, ty: Ty) -> Bits {
     let mut bits = [0; 16];
     match ty {
         Ty::Rack(elem) if elem.bits() < 32 => {
@@ -67,7 +67,7 @@ fn enter(value: &Lanes, ty: Ty) -> Bits {
     bits
 }
 
-fn leave(bits: &Bits, ty: Ty, profile: Profile) -> Lanes {
+pub(crate) fn leave(bits: &Bits, ty: Ty, profile: Profile) -> Lanes {
     let lanes = lanes_of(ty, profile);
     match ty {
         Ty::Mask(_) => Lanes::new(bits[..lanes].iter().map(|&b| {

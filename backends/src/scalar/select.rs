@@ -19,8 +19,8 @@ impl Target for ScalarTarget {
     fn rule(&self, key: Key, elem: Elem, _: Profile) -> Rule {
         match (key, elem) {
             (Key::Op(Op::Dot | Op::Narrow | Op::WidenLow | Op::WidenHigh), _) => NO_PAIRS,
-            (Key::Op(Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast), _) => Rule::Free(0),
-            (Key::Op(Op::Const), _) => seq![Const32()],
+            (Key::Op(Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast), _) if elem.bits() <= 32 => Rule::Free(0),
+            (Key::Op(Op::Const), _) if elem.bits() <= 32 => seq![Const32()],
             (_, Elem::F32) => float(key),
             (_, Elem::I32 | Elem::U32) => integer(key, elem == Elem::I32),
             (_, Elem::Bool) => truth(key),
@@ -208,9 +208,9 @@ fn truth(key: Key) -> Rule {
 /// Lanes moved by a literal count: by none they stay, else a zero enters.
 fn shifted(instance: &Instance) -> Result<Vec<PlannedStep>, &'static str> {
     let Imm::Int(count) = instance.imm else { return Err("a move of lanes without a count") };
-    let zero = PlannedSrc::Literal(0u32.to_le_bytes().to_vec());
-    let constant = PlannedStep { op: MachOp::Scalar(Scalar::Const32), args: smallvec![zero], imm: None };
-    Ok(if *count == 0 { vec![] } else { vec![constant] })
+    let zero = PlannedSrc::Lanes(vec![0]);
+    let step = PlannedStep { op: MachOp::Scalar(Scalar::Move), args: smallvec![zero], imm: None };
+    Ok(if *count == 0 { vec![] } else { vec![step] })
 }
 
 /// The second of two racks; of one and the same that one.

@@ -106,7 +106,7 @@ fn fits(steps: &[(MachOp, Vec<Operand>, bool)], profile: Profile, place: &str) {
 #[test]
 fn sequences_fit_the_machine_tables() {
     let mut seen = 0;
-    for profile in PROFILES {
+    for profile in PROFILES.into_iter().chain([Profile::Scalar]) {
         for (key, elem) in
             keys().into_iter().flat_map(|key| ELEMS.into_iter().chain(NARROW).map(move |elem| (key, elem)))
         {
@@ -190,7 +190,7 @@ fn capabilities_say_what_selection_and_the_sequences_can() {
     let mut wrong = Vec::new();
     for row in OPS.iter().filter(|row| row.syntax != Syntax::Internal) {
         for elem in capabilities::elements(row.op) {
-            for profile in PROFILES.into_iter().filter(|profile| profile.info().available) {
+            for profile in Profile::all().filter(|profile| profile.info().available) {
                 let said = capabilities::operation(row.op, elem, profile) == Status::Available;
                 let rule = target(profile).rule(Key::Op(row.op), keyed(row.op, elem), profile);
                 let lowered =

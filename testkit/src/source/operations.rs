@@ -133,7 +133,7 @@ fn pictures(lanes: usize) -> Vec<(&'static str, Vec<usize>)> {
     vec![
         ("reversed", picture(&|k| lanes - 1 - k)),
         ("halves_swapped", picture(&|k| (k + lanes / 2) % lanes)),
-        ("pairs_swapped", picture(&|k| k ^ 1)),
+        ("pairs_swapped", picture(&|k| (k ^ 1) % lanes)),
         ("first_everywhere", picture(&|_| 0)),
         ("last_everywhere", picture(&|_| lanes - 1)),
         ("scattered", picture(&|k| (k * 7 + 3) % lanes)),
