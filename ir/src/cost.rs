@@ -2,7 +2,7 @@
 //!
 //! Numbers are hundredths of a cycle: reciprocal throughput and latency. For x86 they follow uops.info and Agner Fog's
 //! instruction tables for Skylake (sse2, avx2) and Ice Lake server (avx512), with the sequences that selection emits
-//! where the instruction set has no single instruction; a published sequence costs what its steps do. Constants are memory
+//! where the instruction set has no single instruction; for NEON the Neoverse N1 software optimization guide. A published sequence costs what its steps do. Constants are memory
 //! operands and cost nothing; copies and broadcasts neither. Profiles without code generation yet borrow the row of the
 //! nearest x86 profile.
 
@@ -27,40 +27,49 @@ enum Machine {
     Sse2 = 0,
     Avx2 = 1,
     Avx512 = 2,
+    Neon = 3,
 }
 
 const fn machine(profile: Profile) -> Machine {
     match profile {
         Profile::X86Sse2 | Profile::WasmSimd128 | Profile::WasmSimd128Relaxed | Profile::Scalar => Machine::Sse2,
-        Profile::X86Avx2 | Profile::Aarch64Neon => Machine::Avx2,
+        Profile::X86Avx2 => Machine::Avx2,
         Profile::X86Avx512 => Machine::Avx512,
+        Profile::Aarch64Neon => Machine::Neon,
     }
 }
 
-/// Throughput and latency on sse2, avx2, avx512.
-type Row = [(u32, u32); 3];
+/// Throughput and latency on sse2, avx2, avx512, neon.
+type Row = [(u32, u32); 4];
 
-const ARITHMETIC: Row = [(50, 400), (50, 400), (50, 400)];
-const LOGIC: Row = [(33, 100), (33, 100), (50, 100)];
-const SHUFFLE: Row = [(100, 100), (100, 300), (100, 300)];
-const FREE: Row = [(0, 0), (0, 0), (0, 0)];
+/// What one instruction of the simplest kind takes on NEON.
+const SIMPLE: (u32, u32) = (50, 200);
+
+const ARITHMETIC: Row = [(50, 400), (50, 400), (50, 400), (50, 300)];
+const LOGIC: Row = [(33, 100), (33, 100), (50, 100), SIMPLE];
+const SHUFFLE: Row = [(100, 100), (100, 300), (100, 300), SIMPLE];
+const FREE: Row = [(0, 0), (0, 0), (0, 0), (0, 0)];
 
 fn float(op: Op, elem: Elem) -> Row {
     let double = elem == Elem::F64;
     match op {
-        Op::Div if double => [(400, 1400), (800, 1400), (1600, 2400)],
-        Op::Div => [(300, 1100), (500, 1100), (1000, 1800)],
-        Op::Sqrt if double => [(600, 1800), (1200, 1900), (2400, 3100)],
-        Op::Sqrt => [(300, 1200), (600, 1200), (1200, 2000)],
-        Op::Min | Op::Max => [(300, 1000), (250, 900), (250, 900)],
-        Op::Eq | Op::Lt | Op::Le | Op::Gt | Op::Ge => [(50, 400), (50, 400), (100, 400)],
-        Op::Ne => [(150, 500), (50, 400), (100, 400)],
+        Op::Div if double => [(400, 1400), (800, 1400), (1600, 2400), (1000, 1500)],
+        Op::Div => [(300, 1100), (500, 1100), (1000, 1800), (700, 1000)],
+        Op::Sqrt if double => [(600, 1800), (1200, 1900), (2400, 3100), (1000, 1700)],
+        Op::Sqrt => [(300, 1200), (600, 1200), (1200, 2000), (700, 1000)],
+        Op::Min | Op::Max => [(300, 1000), (250, 900), (250, 900), SIMPLE],
+        Op::Eq | Op::Lt | Op::Le | Op::Gt | Op::Ge => [(50, 400), (50, 400), (100, 400), SIMPLE],
+        Op::Ne => [(150, 500), (50, 400), (100, 400), (200, 600)],
         // SSE2 converts there and back; `nearest` is a sequence there.
-        Op::Floor | Op::Ceil => [(465, 2100), (100, 800), (100, 800)],
-        Op::Trunc => [(332, 1300), (100, 800), (100, 800)],
-        Op::Nearest => [(0, 0), (100, 800), (100, 800)],
+        Op::Floor | Op::Ceil => [(465, 2100), (100, 800), (100, 800), (100, 400)],
+        Op::Trunc => [(332, 1300), (100, 800), (100, 800), (100, 400)],
+        Op::Nearest => [(0, 0), (100, 800), (100, 800), (100, 400)],
         Op::Neg | Op::Abs => LOGIC,
-        Op::ToI32 | Op::ToU32 => [(400, 1600), (250, 1200), (200, 1000)],
+        Op::ToI32 | Op::ToU32 => [(400, 1600), (250, 1200), (200, 1000), (100, 400)],
+        Op::Add | Op::Sub => [(50, 400), (50, 400), (50, 400), SIMPLE],
+        Op::Fma | Op::MulAdd | Op::NegMulAdd => [(50, 400); 4],
+        // On NEON the addend is negated first.
+        Op::MulSub | Op::NegMulSub => [(50, 400), (50, 400), (50, 400), (100, 600)],
         _ => ARITHMETIC,
     }
 }
@@ -69,24 +78,27 @@ fn integer(op: Op, elem: Elem) -> Row {
     let signed = elem.class() == ElemClass::Signed;
     match op {
         Op::Mul => match elem.bits() {
-            8 => [(250, 800), (250, 800), (250, 800)],
-            16 => [(50, 500), (50, 500), (100, 500)],
-            32 => [(300, 900), (100, 1000), (200, 1000)],
-            _ => [(350, 1200), (350, 1200), (150, 1500)],
+            8 => [(250, 800), (250, 800), (250, 800), (100, 500)],
+            16 => [(50, 500), (50, 500), (100, 500), (200, 500)],
+            32 => [(300, 900), (100, 1000), (200, 1000), (200, 500)],
+            _ => [(350, 1200), (350, 1200), (150, 1500), (600, 1100)],
         },
-        Op::Neg => [(33, 100), (33, 100), (50, 100)],
-        Op::Abs => [(100, 300), (50, 100), (50, 100)],
+        Op::Neg => [(33, 100), (33, 100), (50, 100), SIMPLE],
+        Op::Abs => [(100, 300), (50, 100), (50, 100), SIMPLE],
         Op::Min | Op::Max => match (elem.bits(), signed) {
-            (16, true) | (8, false) => [(50, 100), (50, 100), (100, 100)],
-            _ => [(233, 400), (50, 100), (100, 100)],
+            (16, true) | (8, false) => [(50, 100), (50, 100), (100, 100), SIMPLE],
+            _ => [(233, 400), (50, 100), (100, 100), SIMPLE],
         },
-        Op::Eq | Op::Gt if signed || op == Op::Eq => [(50, 100), (50, 100), (100, 300)],
-        Op::Lt if signed => [(50, 100), (50, 100), (100, 300)],
-        Op::Ne | Op::Ge | Op::Le if signed || op == Op::Ne => [(83, 200), (83, 200), (100, 300)],
-        Op::Lt | Op::Gt | Op::Le | Op::Ge => [(150, 300), (150, 300), (100, 300)],
-        Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned => [(50, 100), (50, 100), (100, 100)],
-        Op::ToF32 if signed => ARITHMETIC,
-        Op::ToF32 => [(300, 1300), (300, 1300), (50, 400)],
+        Op::Eq | Op::Gt if signed || op == Op::Eq => [(50, 100), (50, 100), (100, 300), SIMPLE],
+        Op::Lt if signed => [(50, 100), (50, 100), (100, 300), SIMPLE],
+        Op::Ne => [(83, 200), (83, 200), (100, 300), (100, 400)],
+        Op::Ge | Op::Le if signed => [(83, 200), (83, 200), (100, 300), SIMPLE],
+        Op::Lt | Op::Gt | Op::Le | Op::Ge => [(150, 300), (150, 300), (100, 300), SIMPLE],
+        Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned => {
+            [(50, 100), (50, 100), (100, 100), (100, 200)]
+        }
+        Op::ToF32 if signed => [(50, 400), (50, 400), (50, 400), (100, 400)],
+        Op::ToF32 => [(300, 1300), (300, 1300), (50, 400), (100, 400)],
         _ => LOGIC,
     }
 }
@@ -141,12 +153,12 @@ pub fn cost(op: Op, of: Ty, profile: Profile) -> OpCost {
     }
     let row = match op {
         Op::Param | Op::Const | Op::Splat | Op::Unsplat | Op::LaneIndex | Op::Bitcast => FREE,
-        Op::And | Op::Or | Op::Not => [(33, 100), (33, 100), (100, 100)],
-        Op::Select | Op::If => [(100, 200), (67, 200), (50, 100)],
-        Op::Shuffle | Op::RotateLeft | Op::RotateRight | Op::Extract => [(100, 100), (150, 300), (150, 300)],
-        Op::ZipLow | Op::ZipHigh | Op::UnzipEven | Op::UnzipOdd => [(100, 100), (250, 400), (150, 300)],
-        Op::ShiftLeft | Op::ShiftRight => [(100, 100), (200, 400), (125, 300)],
-        Op::Insert => [(133, 200), (33, 100), (150, 300)],
+        Op::And | Op::Or | Op::Not => [(33, 100), (33, 100), (100, 100), SIMPLE],
+        Op::Select | Op::If => [(100, 200), (67, 200), (50, 100), SIMPLE],
+        Op::Shuffle | Op::RotateLeft | Op::RotateRight | Op::Extract => [(100, 100), (150, 300), (150, 300), SIMPLE],
+        Op::ZipLow | Op::ZipHigh | Op::UnzipEven | Op::UnzipOdd => [(100, 100), (250, 400), (150, 300), SIMPLE],
+        Op::ShiftLeft | Op::ShiftRight => [(100, 100), (200, 400), (125, 300), SIMPLE],
+        Op::Insert => [(133, 200), (33, 100), (150, 300), SIMPLE],
         Op::WidenLow | Op::WidenHigh | Op::Narrow => SHUFFLE,
         _ if elem.is_float() => float(op, elem),
         _ => integer(op, elem),

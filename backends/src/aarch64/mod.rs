@@ -7,3 +7,5 @@ pub mod encode;
 pub mod layout;
 pub mod select;
 mod shuffle;
+#[cfg(test)]
+mod tests;
