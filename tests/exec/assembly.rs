@@ -1,17 +1,30 @@
 //! The assembly text is the object: `as` assembles it to the same bytes.
 
-use crate::support::{PROFILES, Scratch, compile, everything, files, plain};
+use crate::support::{Scratch, compile, everything, files, plain};
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionKind};
 use rake_ir::lane::FuseLevel;
+use rake_ir::profile::{Family, Profile};
 use rake_testkit::source::{operations, random, regions};
 use std::collections::BTreeMap;
 use std::process::Command;
+
+/// The profiles that have assembly.
+const PROFILES: [Profile; 4] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon];
+
+/// GNU `as` for a profile.
+fn assembler(profile: Profile) -> Command {
+    let mut command = Command::new(if profile.info().family == Family::X86 { "as" } else { "aarch64-linux-gnu-as" });
+    command.args((profile.info().family == Family::X86).then_some("--64"));
+    command
+}
 
 /// Names that an assembler would take for something else: registers, operators, directives' words, instructions.
 const NAMES: &[&str] = &[
     "rax", "eax", "al", "k1", "ymm0", "xmm15", "zmm31", "rip", "st", "cr0", "offset", "dword", "byte", "ymmword",
     "flat", "near", "far", "eq", "ne", "lt", "mod", "shl", "shr", "xor", "addps", "vaddps", "ret", "lock", "rep",
-    "text", "d", "b", "dup", "low", "high", "se_h", "_start", "l0", "length", "size", "type",
+    "text", "d", "b", "dup", "low", "high", "se_h", "_start", "l0", "length", "size", "type", "v0", "q3", "s31", "x1",
+    "w0", "sp", "wzr", "xzr", "lr", "fp", "lsl", "msl", "uxtw", "lo12", "nzcv", "hi", "cs", "bti", "fadd", "ldr",
+    "adr",
 ];
 
 /// Sections that are loaded, by name, and their relocations: place, type, and section and offset of the target.
@@ -60,7 +73,7 @@ fn assembles_to_the_object(folder: &Scratch, what: &str, text: &str) -> usize {
         };
         compiled += 1;
         let (source, assembled) = (folder.write("k.s", &assembly), folder.0.join("k.o"));
-        let run = Command::new("as").arg("--64").arg("-o").arg(&assembled).arg(&source).output().unwrap();
+        let run = assembler(profile).arg("-o").arg(&assembled).arg(&source).output().unwrap();
         let complaints = String::from_utf8_lossy(&run.stderr);
         assert!(run.status.success() && complaints.is_empty(), "{what} on {profile}: {complaints}\n{assembly}");
         let assembled = std::fs::read(&assembled).unwrap();
@@ -86,7 +99,7 @@ fn every_operation_assembles_to_its_object() {
         let compiled = assembles_to_the_object(&folder, &program.name, &program.text);
         assert!(compiled >= 2, "{}", program.name);
     }
-    assert_eq!(assembles_to_the_object(&folder, "regions", &regions::program().text), 3);
+    assert_eq!(assembles_to_the_object(&folder, "regions", &regions::program().text), PROFILES.len());
     for seed in 0..20 {
         assembles_to_the_object(&folder, "random", &random::program(seed, 12, false).text);
     }
@@ -103,5 +116,5 @@ fn names_that_mean_something_to_an_assembler_stay_names() {
         let outputs = compile(text.as_bytes(), everything(profile, FuseLevel::Full));
         assert!(outputs.object.is_some(), "{}", plain(&outputs.diagnostics));
     }
-    assert_eq!(assembles_to_the_object(&folder, "names", &text), 3);
+    assert_eq!(assembles_to_the_object(&folder, "names", &text), PROFILES.len());
 }

@@ -40,7 +40,7 @@ const CALLER: &str = r#"
 #include "kernel.h"
 #include <stdio.h>
 typedef union { FLOATS v; float f[LANES]; } floats;
-typedef union { INTEGERS v; int i[LANES]; unsigned u[LANES]; } integers;
+typedef union { INTEGERS v; NATURALS n; int i[LANES]; unsigned u[LANES]; } integers;
 static int wrong;
 #define CHECK(c) do { if (!(c)) { printf("line %d, lane %d: %s\n", __LINE__, k, #c); wrong = 1; } } while (0)
 int use_kernel(void) {
@@ -51,13 +51,13 @@ int use_kernel(void) {
   r.v = advance(p.v, q.v);
   for (k = 0; k < LANES; k++) CHECK(r.f[k] == p.f[k] + q.f[k] * 0.5f);
   for (int c = 0; c < 2; c++) {
-    s.v = mixed(-5, p.v, c, b.v, 3000000000u, 3.0f, m.v, n.v);
+    s.v = mixed(-5, p.v, c, b.v, 3000000000u, 3.0f, m.n, n.n);
     for (k = 0; k < LANES; k++) {
       int other = n.u[k] < 3000000000u && p.f[k] < 3.0f ? b.i[k] : -7;
       CHECK(s.i[k] == (m.i[k] ? (c ? b.i[k] - 5 : b.i[k] * -5) : other));
     }
   }
-  s.v = below(p.v, 2.5f);
+  s.n = below(p.v, 2.5f);
   for (k = 0; k < LANES; k++) CHECK(s.i[k] == (k < 2 ? -1 : 0));
   r.v = main2(p.v);
   for (k = 0; k < LANES; k++) CHECK(r.f[k] == -p.f[k]);
@@ -71,24 +71,49 @@ int use_kernel(void) {
 
 const MAIN: &str = "int use_kernel(void);\nint main(void) { return use_kernel(); }\n";
 
-/// gcc's flags and the vector types for a profile.
-fn flags(profile: Profile) -> &'static [&'static str] {
+/// gcc for a profile, its flags there and the vector types; of masks those of `u32s`.
+fn gcc_for(profile: Profile) -> (&'static str, &'static [&'static str]) {
     match profile {
-        Profile::X86Sse2 => &["-DFLOATS=__m128", "-DINTEGERS=__m128i", "-DLANES=4"],
-        Profile::X86Avx2 => &["-mavx2", "-mfma", "-DFLOATS=__m256", "-DINTEGERS=__m256i", "-DLANES=8"],
-        _ => &["-march=x86-64-v4", "-DFLOATS=__m512", "-DINTEGERS=__m512i", "-DLANES=16"],
+        Profile::X86Sse2 => ("gcc", &["-DFLOATS=__m128", "-DINTEGERS=__m128i", "-DNATURALS=__m128i", "-DLANES=4"]),
+        Profile::X86Avx2 => {
+            ("gcc", &["-mavx2", "-mfma", "-DFLOATS=__m256", "-DINTEGERS=__m256i", "-DNATURALS=__m256i", "-DLANES=8"])
+        }
+        Profile::X86Avx512 => {
+            ("gcc", &["-march=x86-64-v4", "-DFLOATS=__m512", "-DINTEGERS=__m512i", "-DNATURALS=__m512i", "-DLANES=16"])
+        }
+        _ => (
+            "aarch64-linux-gnu-gcc",
+            // Objects without marks of branch protection would be said to lack them.
+            &[
+                "-mbranch-protection=standard",
+                "-DFLOATS=float32x4_t",
+                "-DINTEGERS=int32x4_t",
+                "-DNATURALS=uint32x4_t",
+                "-DLANES=4",
+            ],
+        ),
     }
 }
 
-fn gcc(folder: &Path, args: &[&str]) {
-    let run = Command::new("gcc")
+/// A command that runs a program of a profile. Debian keeps AArch64's libraries apart.
+fn runner(profile: Profile, program: &Path) -> Command {
+    if profile != Profile::Aarch64Neon {
+        return Command::new(program);
+    }
+    let mut command = Command::new("qemu-aarch64");
+    command.args(["-L", "/usr/aarch64-linux-gnu"]).arg(program);
+    command
+}
+
+fn gcc(compiler: &str, folder: &Path, args: &[&str]) {
+    let run = Command::new(compiler)
         .current_dir(folder)
         .args(["-O1", "-Wall", "-Wextra", "-Werror"])
         .args(args)
         .output()
         .unwrap();
-    assert!(run.status.success(), "gcc {args:?}: {}", String::from_utf8_lossy(&run.stderr));
-    assert!(run.stderr.is_empty(), "gcc {args:?}: {}", String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{compiler} {args:?}: {}", String::from_utf8_lossy(&run.stderr));
+    assert!(run.stderr.is_empty(), "{compiler} {args:?}: {}", String::from_utf8_lossy(&run.stderr));
 }
 
 fn call_from_c(profile: Profile, runs: bool) {
@@ -103,21 +128,22 @@ fn call_from_c(profile: Profile, runs: bool) {
         };
         folder.write("kernel.o", object);
         folder.write("kernel.h", header);
-        let flags = flags(profile);
+        let (compiler, flags) = gcc_for(profile);
+        let gcc = |args: &[&str]| gcc(compiler, &folder.0, args);
         let with = |args: &[&'static str]| [flags, args].concat();
-        gcc(&folder.0, &with(&["-no-pie", "-o", "plain", "caller.c", "main.c", "kernel.o"]));
-        gcc(&folder.0, &with(&["-fPIE", "-static-pie", "-o", "static", "caller.c", "main.c", "kernel.o"]));
-        gcc(&folder.0, &with(&["-fPIC", "-shared", "-o", "libcaller.so", "caller.c", "kernel.o"]));
-        gcc(&folder.0, &["-o", "shared", "main.c", "libcaller.so", "-Wl,-rpath,$ORIGIN"]);
+        gcc(&with(&["-no-pie", "-o", "plain", "caller.c", "main.c", "kernel.o"]));
+        gcc(&with(&["-fPIE", "-static-pie", "-o", "static", "caller.c", "main.c", "kernel.o"]));
+        gcc(&with(&["-fPIC", "-shared", "-o", "libcaller.so", "caller.c", "kernel.o"]));
+        gcc(&["-o", "shared", "main.c", "libcaller.so", "-Wl,-rpath,$ORIGIN"]);
         let mut programs = vec!["plain", "static", "shared"];
         if export {
             // Exported functions are called across the border of a shared library.
-            gcc(&folder.0, &["-shared", "-o", "libkernel.so", "kernel.o"]);
-            gcc(&folder.0, &with(&["-o", "across", "caller.c", "main.c", "libkernel.so", "-Wl,-rpath,$ORIGIN"]));
+            gcc(&["-shared", "-o", "libkernel.so", "kernel.o"]);
+            gcc(&with(&["-o", "across", "caller.c", "main.c", "libkernel.so", "-Wl,-rpath,$ORIGIN"]));
             programs.push("across");
         }
         for program in programs.into_iter().filter(|_| runs) {
-            let run = Command::new(folder.0.join(program)).output().unwrap();
+            let run = runner(profile, &folder.0.join(program)).output().unwrap();
             let said = String::from_utf8_lossy(&run.stdout);
             assert!(run.status.success(), "{program} on {profile}, export {export}: {}\n{said}", run.status);
         }
@@ -132,6 +158,11 @@ fn c_calls_sse2() {
 #[test]
 fn c_calls_avx2() {
     call_from_c(Profile::X86Avx2, is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"));
+}
+
+#[test]
+fn c_calls_aarch64() {
+    call_from_c(Profile::Aarch64Neon, true);
 }
 
 /// Compiled and linked everywhere; run where the CPU can. (The objects themselves run in the emulator elsewhere.)
