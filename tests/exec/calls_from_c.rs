@@ -83,7 +83,7 @@ fn gcc_for(profile: Profile) -> (&'static str, &'static [&'static str]) {
         }
         _ => (
             "aarch64-linux-gnu-gcc",
-            // Objects without marks of branch protection would be said to lack them.
+            // Every call may only land where our functions begin with `bti c`.
             &[
                 "-mbranch-protection=standard",
                 "-DFLOATS=float32x4_t",
