@@ -7,28 +7,23 @@ use crate::Difference;
 use rake_ir::machine::{LiteralId, MachOp};
 use rake_ir::stacked::{Code, Function, Inst, Program};
 use std::collections::BTreeMap;
-use wasmparser::{Operator, ValType};
+use wasmparser::Operator;
 
-/// Compares a kernel with its stacked form. Locals beyond the parameters may have other numbers, one for each.
+/// Compares a kernel with its stacked form.
 ///
 /// # Errors
 /// The first difference.
 pub fn compare(body: &Body<'_>, function: &Function) -> Result<(), Difference> {
-    let sorted = |mut types: Vec<ValType>| {
-        types.sort_by_key(|ty| format!("{ty}"));
-        types
-    };
-    if sorted(body.locals.clone()) != sorted(function.locals.iter().map(|&class| type_of(class)).collect()) {
+    if !body.locals.iter().copied().eq(function.locals.iter().map(|&class| type_of(class))) {
         return Err((0, None, "other locals than the program's".into()));
     }
-    let mut locals = Locals { body, function, to_program: BTreeMap::new(), from_program: BTreeMap::new() };
     let place = |at: usize| (at - body.range.start) as u32;
     let mut found = body.code.iter();
     for (at, inst) in function.code.iter().enumerate() {
         let Some((operator, offset)) = found.next() else {
             return Err((0, Some(inst.span), format!("{} instructions instead of {}", at, function.code.len())));
         };
-        locals.instruction(operator, inst).map_err(|text| {
+        instruction(function, operator, inst).map_err(|text| {
             let found = operators::name(operator);
             (place(*offset), Some(inst.span), format!("instruction {at} (`{found}`, `{}`): {text}", inst.name()))
         })?;
@@ -42,66 +37,53 @@ pub fn compare(body: &Body<'_>, function: &Function) -> Result<(), Difference> {
     }
 }
 
-struct Locals<'a> {
-    body: &'a Body<'a>,
-    function: &'a Function,
-    to_program: BTreeMap<u32, u32>,
-    from_program: BTreeMap<u32, u32>,
+fn instruction(function: &Function, operator: &Operator<'_>, inst: &Inst) -> Result<(), String> {
+    match (&inst.code, operator) {
+        (Code::Get(local), Operator::LocalGet { local_index })
+        | (Code::Set(local), Operator::LocalSet { local_index })
+        | (Code::Tee(local), Operator::LocalTee { local_index }) => {
+            if local == local_index {
+                return Ok(());
+            }
+            Err(format!("local {local_index} instead of {local}"))
+        }
+        (Code::Op { op: MachOp::Wasm(op), literals, imm }, _) => {
+            if operators::name(operator) != op.info().name {
+                return Err("another operation".into());
+            }
+            let expected = payload(function, literals, *imm, operator)?;
+            match operators::payload(operator) {
+                Some(found) if found == expected => Ok(()),
+                found => Err(format!("{found:?} stands in it instead of {expected:?}")),
+            }
+        }
+        _ => Err("another instruction".into()),
+    }
 }
 
-impl Locals<'_> {
-    fn instruction(&mut self, operator: &Operator<'_>, inst: &Inst) -> Result<(), String> {
-        match (&inst.code, operator) {
-            (Code::Get(local), Operator::LocalGet { local_index })
-            | (Code::Set(local), Operator::LocalSet { local_index })
-            | (Code::Tee(local), Operator::LocalTee { local_index }) => self.local(*local_index, *local),
-            (Code::Op { op: MachOp::Wasm(op), literals, imm }, _) => {
-                if operators::name(operator) != op.info().name {
-                    return Err("another operation".into());
-                }
-                let expected = self.payload(literals, *imm, operator)?;
-                match operators::payload(operator) {
-                    Some(found) if found == expected => Ok(()),
-                    found => Err(format!("{found:?} stands in it instead of {expected:?}")),
-                }
+/// What the program says to stand in an operator.
+fn payload(
+    function: &Function,
+    literals: &[LiteralId],
+    imm: Option<u8>,
+    operator: &Operator<'_>,
+) -> Result<Payload, String> {
+    match (literals, imm) {
+        ([], None) => Ok(Payload::Nothing),
+        ([], Some(lane)) => Ok(Payload::Lane(lane)),
+        ([literal], None) => {
+            let literal = function.literals.get(literal.0 as usize).ok_or("a literal that is not there")?;
+            let size = match operator {
+                Operator::V128Const { .. } | Operator::I8x16Shuffle { .. } => 16,
+                Operator::I64Const { .. } => 8,
+                _ => 4,
+            };
+            if literal.is_empty() || size % literal.len() != 0 {
+                return Err(format!("a literal of {} bytes", literal.len()));
             }
-            _ => Err("another instruction".into()),
+            Ok(Payload::Bytes(literal.repeat(size / literal.len())))
         }
-    }
-
-    /// A local of the module is one of the program: the same parameter, or always the same other, of its type.
-    fn local(&mut self, found: u32, expected: u32) -> Result<(), String> {
-        let params = self.function.params.len() as u32;
-        if found < params || expected < params {
-            return if found == expected { Ok(()) } else { Err(format!("local {found} instead of {expected}")) };
-        }
-        let types = (self.body.locals.get((found - params) as usize), self.function.local(expected));
-        let there = *self.to_program.entry(found).or_insert(expected) == expected;
-        let back = *self.from_program.entry(expected).or_insert(found) == found;
-        match types {
-            (Some(&ty), Some(class)) if ty == type_of(class) && there && back => Ok(()),
-            _ => Err(format!("local {found} is not the program's {expected}")),
-        }
-    }
-
-    fn payload(&self, literals: &[LiteralId], imm: Option<u8>, operator: &Operator<'_>) -> Result<Payload, String> {
-        match (literals, imm) {
-            ([], None) => Ok(Payload::Nothing),
-            ([], Some(lane)) => Ok(Payload::Lane(lane)),
-            ([literal], None) => {
-                let literal = self.function.literals.get(literal.0 as usize).ok_or("a literal that is not there")?;
-                let size = match operator {
-                    Operator::V128Const { .. } | Operator::I8x16Shuffle { .. } => 16,
-                    Operator::I64Const { .. } => 8,
-                    _ => 4,
-                };
-                if literal.is_empty() || size % literal.len() != 0 {
-                    return Err(format!("a literal of {} bytes", literal.len()));
-                }
-                Ok(Payload::Bytes(literal.repeat(size / literal.len())))
-            }
-            _ => Err("more than stands in an instruction".into()),
-        }
+        _ => Err("more than stands in an instruction".into()),
     }
 }
 
@@ -126,6 +108,10 @@ pub fn check_custom(module: &Module<'_>, program: &Program, pairs: &[Pair]) -> R
     }
     if !module.function_names.iter().copied().eq(functions.iter().map(|(&at, name)| (at, name.as_str()))) {
         return Err("the names of functions are not those of the program".into());
+    }
+    let place = |&(function, local, _): &(u32, u32, &str)| (function, local);
+    if !module.local_names.is_sorted_by(|one, other| place(one) < place(other)) {
+        return Err("the names of locals do not stand in order, each once".into());
     }
     // A local that no instruction names may have no name.
     let mut named = module.local_names.iter();
