@@ -12,7 +12,7 @@ mod text;
 use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, LiteralId, MachOp, PhysReg};
+use crate::machine::{Class, Ctx, LiteralId, MachOp, PhysReg, View};
 use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
@@ -65,7 +65,7 @@ pub struct Function {
     pub span: Span,
     /// Its parameters; parameter `i` is local `i`.
     pub params: Vec<Param>,
-    /// The classes of the locals beyond the parameters.
+    /// The classes of the locals beyond the parameters, in the order of [`local_order`].
     pub locals: Vec<Class>,
     /// Literals as one period of their bytes: 4, 8 or 16; distinct.
     pub literals: Vec<Vec<u8>>,
@@ -129,6 +129,15 @@ impl Function {
     }
 }
 
+/// The place of a class among the locals beyond the parameters: `i32`, `f32`, `v128`, each declared once.
+pub const fn local_order(class: Class) -> u8 {
+    match class {
+        Class::G => 0,
+        Class::F => 1,
+        Class::V | Class::K => 2,
+    }
+}
+
 /// Every violation of the invariants, one line each.
 ///
 /// # Errors
@@ -141,14 +150,26 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
         for literal in function.literals.iter().filter(|l| !matches!(l.len(), 4 | 8 | 16)) {
             say(format!("a literal of {} bytes", literal.len()));
         }
+        if !function.locals.is_sorted_by_key(|class| local_order(*class)) {
+            say("locals of one class do not stand together, or not in order".into());
+        }
         check_code(function, program.profile, &mut say);
         check_regions(function, &mut say);
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
+/// What a local of a class holds.
+fn type_of(class: Class) -> View {
+    match class {
+        Class::G => View::Word,
+        Class::F => View::Float,
+        Class::V | Class::K => View::Rack,
+    }
+}
+
 fn check_code(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
-    let mut stack: Vec<Class> = Vec::new();
+    let mut stack: Vec<View> = Vec::new();
     let mut written: BTreeSet<u32> = (0..f.params.len() as u32).collect();
     for (at, inst) in f.code.iter().enumerate() {
         let mut say = |text: String| say(format!("instruction {at}: {text}"));
@@ -162,13 +183,13 @@ fn check_code(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
                     if !written.contains(local) {
                         say(format!("local {local} is read before it is written"));
                     }
-                    stack.push(class);
+                    stack.push(type_of(class));
                     continue;
                 }
                 let found = if let Code::Set(_) = inst.code { stack.pop() } else { stack.last().copied() };
                 match found {
-                    Some(found) if found == class => {}
-                    Some(_) => say(format!("local {local} is of another class than the top of the stack")),
+                    Some(found) if found == type_of(class) => {}
+                    Some(_) => say(format!("local {local} is of another type than the top of the stack")),
                     None => say("the stack is empty".into()),
                 }
                 written.insert(*local);
@@ -176,8 +197,8 @@ fn check_code(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
             Code::Op { op, literals, imm } => check_op(f, profile, (*op, literals, *imm), &mut stack, &mut say),
         }
     }
-    if stack[..] != [f.result_place.class] {
-        let classes: String = stack.iter().map(|class| class.letter()).collect();
+    if stack[..] != [type_of(f.result_place.class)] {
+        let classes: String = stack.iter().map(|view| view.class().letter()).collect();
         say(format!("`{classes}` is left on the stack, not `{}` alone", f.result_place.class.letter()));
     }
 }
@@ -186,7 +207,7 @@ fn check_op(
     f: &Function,
     profile: Profile,
     (op, literals, imm): (MachOp, &[LiteralId], Option<u8>),
-    stack: &mut Vec<Class>,
+    stack: &mut Vec<View>,
     say: &mut impl FnMut(String),
 ) {
     let row = op.info();
@@ -204,13 +225,13 @@ fn check_op(
     }
     for slot in row.slots.iter().rev().filter(|slot| !slot.mem.is_literal()) {
         match stack.pop() {
-            Some(class) if class == slot.view.class() => {}
-            Some(_) => say("an operand on the stack is of another class".into()),
+            Some(found) if found == slot.view => {}
+            Some(_) => say("an operand on the stack is of another type".into()),
             None => say("the stack has too few operands".into()),
         }
     }
     match row.dst {
-        Some(view) => stack.push(view.class()),
+        Some(view) => stack.push(view),
         None => say("leaves nothing".into()),
     }
 }
@@ -309,8 +330,9 @@ scratch f(a: f32s = v0, b: f32s = v1) -> f32s = v0 {
         };
         found("local.tee 2", "local.set 2", "too few operands");
         found("local.get 1", "local.get 3", "no local 3");
-        found("locals v", "locals g", "another class than the top");
-        found("b: f32s = v1", "b: <f32> = f1", "an operand on the stack is of another class");
+        found("locals v", "locals v g", "do not stand together");
+        found("locals v", "locals g", "another type than the top");
+        found("b: f32s = v1", "b: <f32> = f1", "an operand on the stack is of another type");
         found("  local.tee 2                            ~~ up\n", "", "local 2 is read before it is written");
         found("  }\n}", "  }\n  local.get 0\n}", "`vv` is left on the stack");
         found("literal 0 = 0x0000803f", "literal 0 = 0x803f", "a literal of 2 bytes");

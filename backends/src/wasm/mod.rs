@@ -1,3 +1,8 @@
 //! WebAssembly.
 
+mod instructions;
+pub mod module;
+mod moves;
 pub mod select;
+#[cfg(test)]
+mod tests;

@@ -67,7 +67,8 @@ pub enum View {
     Mask,
     /// The low 32 bits of a general register.
     Word,
-    /// A general register that holds an address, or whose upper half is known to be zero where one is made with it.
+    /// A general register that holds an address, or whose upper half is known to be zero where one is made with it;
+    /// WebAssembly's `i64`.
     Address,
     /// A float that is no rack.
     Float,

@@ -3,7 +3,7 @@
 //! Names and semantics follow the WebAssembly specification 2.0 (section 4.3) and the relaxed SIMD proposal. Mnemonics are
 //! those of the text format, for `wasm-simd128` and `wasm-simd128-relaxed`. Costs are those of the SSE and NEON
 //! instructions that engines emit. An `i32` stands in class `G`, an `f32` in class `F`; vectors have one class for all
-//! lane types. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
+//! lane types; an `i64` is what a row sees as [`View::Address`], and only instructions make and take it. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
 //! what two operations would give, rounded twice.
 
 use super::bits::{self, Bits, ZERO, lane_mask};
@@ -42,6 +42,8 @@ const fn slot(view: View, mem: Mem) -> Slot {
 const R: Slot = slot(View::Rack, Mem::No);
 /// An `i32`.
 const I: Slot = slot(View::Word, Mem::No);
+/// An `i64`.
+const J: Slot = slot(View::Address, Mem::No);
 /// An `f32`.
 const F: Slot = slot(View::Float, Mem::No);
 /// Sixteen bytes in the instruction itself.
@@ -49,9 +51,12 @@ const L: Slot = slot(View::Rack, Mem::Rack);
 
 /// Four bytes in the instruction itself.
 const N: Slot = slot(View::Word, Mem::Element);
+/// Eight.
+const M: Slot = slot(View::Address, Mem::Element);
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
+const LONG: Option<View> = Some(View::Address);
 const FLOAT: Option<View> = Some(View::Float);
 
 const fn commuted(op: Wasm) -> Form {
@@ -158,6 +163,25 @@ fn widen(a: A, start: usize) -> Bits {
     of_bytes(|at| if at % 2 == 0 { from[start + at / 2] } else { 0 })
 }
 
+/// Sums of neighbours, two signed numbers of `width` bytes, widened.
+fn pairs(a: A, width: usize) -> Bits {
+    let from = bytes(&a[0]);
+    let number = |at: usize| match width {
+        1 => i32::from(from[at] as i8),
+        _ => i32::from(i16::from_le_bytes([from[at], from[at + 1]])),
+    };
+    of_bytes(|at| {
+        let first = at / (2 * width) * 2 * width;
+        (number(first) + number(first + width)).to_le_bytes()[at - first]
+    })
+}
+
+fn replace_long(c: Ctx, a: A) -> Bits {
+    let (mut out, at) = (lanes1(c, a, |x| x), usize::from(c.imm) % 2 * 2);
+    out[at..at + 2].copy_from_slice(&a[1][..2]);
+    out
+}
+
 /// IEEE 754-2019 `minimum` or `maximum` (4.3.3, `fmin` and `fmax`): -0 is below +0.
 fn extremum(x: f32, y: f32, greater: bool) -> f32 {
     let first = if x == y { x.is_sign_negative() } else { x < y };
@@ -226,12 +250,21 @@ machine_table! {
         I32x4Shl = row("i32x4_shl", "i32x4.shl", Logic, RACK, &[R, I], (50, 100), |c, a: A| shift(c, a, |x, n| x << n));
         I32x4ShrS = row("i32x4_shr_s", "i32x4.shr_s", Logic, RACK, &[R, I], (50, 100), |c, a: A| shift(c, a, |x, n| (x as i32 >> n) as u32));
         I32x4ShrU = row("i32x4_shr_u", "i32x4.shr_u", Logic, RACK, &[R, I], (50, 100), |c, a: A| shift(c, a, |x, n| x >> n));
+        I64x2Shl = row("i64x2_shl", "i64x2.shl", Logic, RACK, &[R, I], (50, 100), |c, a: A| bits::map64(c, &a[0], &a[0], |x, _| x << (a[1][0] % 64)));
+        I64x2ShrU = row("i64x2_shr_u", "i64x2.shr_u", Logic, RACK, &[R, I], (50, 100), |c, a: A| bits::map64(c, &a[0], &a[0], |x, _| x >> (a[1][0] % 64)));
         I32x4TruncS = row("i32x4_trunc_sat_f32x4_s", "i32x4.trunc_sat_f32x4_s", Arith, RACK, &[R], (200, 1000), |c, a: A| lanes1(c, a, to_signed));
         I32x4TruncU = row("i32x4_trunc_sat_f32x4_u", "i32x4.trunc_sat_f32x4_u", Arith, RACK, &[R], (350, 1600), |c, a: A| lanes1(c, a, to_unsigned));
         I32x4Dot = row("i32x4_dot_i16x8_s", "i32x4.dot_i16x8_s", Arith, RACK, &[R, R], (50, 500), |c, a: A| convert::multiply_pairs(c, &a[0], &a[1])).forms(&[commuted(Wasm::I32x4Dot)]);
         I16x8Narrow = row("i16x8_narrow_i32x4_s", "i16x8.narrow_i32x4_s", Cross, RACK, &[R, R], (100, 100), |c, a: A| convert::pack_words(c, &a[0], &a[1]));
         I16x8ExtendLow = row("i16x8_extend_low_i8x16_u", "i16x8.extend_low_i8x16_u", Cross, RACK, &[R], (100, 100), |_, a: A| widen(a, 0));
         I16x8ExtendHigh = row("i16x8_extend_high_i8x16_u", "i16x8.extend_high_i8x16_u", Cross, RACK, &[R], (100, 100), |_, a: A| widen(a, 8));
+
+        // Bytes, which number lanes.
+        I8x16Splat = row("i8x16_splat", "i8x16.splat", Cross, RACK, &[I], (100, 300), |_, a: A| of_bytes(|_| a[0][0] as u8));
+        I8x16Popcnt = row("i8x16_popcnt", "i8x16.popcnt", Arith, RACK, &[R], (250, 500), |_, a: A| of_bytes(|at| bytes(&a[0])[at].count_ones() as u8));
+        I8x16LeS = row("i8x16_le_s", "i8x16.le_s", Compare, RACK, &[R, R], (100, 200), |_, a: A| of_bytes(|at| if bytes(&a[0])[at] as i8 <= bytes(&a[1])[at] as i8 { 0xff } else { 0 }));
+        I16x8Pairs = row("i16x8_extadd_pairwise_i8x16_s", "i16x8.extadd_pairwise_i8x16_s", Arith, RACK, &[R], (50, 500), |_, a: A| pairs(a, 1));
+        I32x4Pairs = row("i32x4_extadd_pairwise_i16x8_s", "i32x4.extadd_pairwise_i16x8_s", Arith, RACK, &[R], (50, 500), |_, a: A| pairs(a, 2));
 
         // Bits, choices and lane moves.
         V128Not = row("v128_not", "v128.not", Logic, RACK, &[R], (33, 100), |c, a: A| lanes1(c, a, |x| !x));
@@ -250,6 +283,8 @@ machine_table! {
         I32x4Splat = row("i32x4_splat", "i32x4.splat", Boundary, RACK, &[I], (100, 300), |c, a: A| splat(c, a));
         I32x4ExtractLane = row("i32x4_extract_lane", "i32x4.extract_lane", Boundary, WORD, &[R], (100, 300), |c, a: A| extract(c, a)).imm();
         I32x4ReplaceLane = row("i32x4_replace_lane", "i32x4.replace_lane", Cross, RACK, &[R, I], (200, 300), |c, a: A| replace(c, a)).imm();
+        I64x2Splat = row("i64x2_splat", "i64x2.splat", Boundary, RACK, &[J], (100, 300), |c, a: A| bits::repeat(&bytes(&a[0])[..8], c.lanes));
+        I64x2ReplaceLane = row("i64x2_replace_lane", "i64x2.replace_lane", Cross, RACK, &[R, J], (200, 300), |c, a: A| replace_long(c, a)).imm();
         V128AnyTrue = row("v128_any_true", "v128.any_true", Word, WORD, &[R], (100, 300), |c, a: A| scalar(u32::from(a[0][..c.lanes].iter().any(|&x| x != 0))));
         I32x4AllTrue = row("i32x4_all_true", "i32x4.all_true", Word, WORD, &[R], (200, 400), |c, a: A| scalar(u32::from(a[0][..c.lanes].iter().all(|&x| x != 0))));
         I32x4Bitmask = row("i32x4_bitmask", "i32x4.bitmask", Word, WORD, &[R], (100, 300), |c, a: A| scalar((0..c.lanes).fold(0, |word, lane| word | a[0][lane] >> 31 << lane)));
@@ -268,6 +303,7 @@ machine_table! {
         // Constants.
         V128Const = row("v128_const", "v128.const", Const, RACK, &[L], (50, 100), |_, a: A| a[0]);
         I32Const = row("i32_const", "i32.const", Const, WORD, &[N], (25, 100), |_, a: A| scalar(a[0][0]));
+        I64Const = row("i64_const", "i64.const", Const, LONG, &[M], (25, 100), |_, a: A| bits::repeat(&bytes(&a[0])[..8], 2));
         F32Const = row("f32_const", "f32.const", Const, FLOAT, &[N], (50, 100), |_, a: A| scalar(a[0][0]));
 
         // The engine may round once or twice, and choose among the operands beside NaNs and for zeros.

@@ -132,11 +132,11 @@ impl<'a> Builder<'a> {
                 let Imm::Int(position) = self.source.values[shape.of].imm else {
                     return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
                 };
-                self.sequence(shape.key, shape.elem, &[Reg(position)], None, &site)
+                self.sequence(self.rule(shape.key, shape.elem), &[Reg(position)], None, &site)
                     .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))?
             }
             Key::Op(Op::Splat | Op::Unsplat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
-            key => {
+            _ => {
                 let mut args = SmallVec::<[Reg; 3]>::new();
                 for &arg in &shape.args {
                     args.push(self.operand(Some(arg), value.span)?);
@@ -162,7 +162,8 @@ impl<'a> Builder<'a> {
                 let zero = |&arg: &ValueId| constant_bits(self.source, arg) == Some(0);
                 let zeros = shape.args.iter().enumerate().fold(0, |set, (at, arg)| set | u8::from(zero(arg)) << at);
                 let instance = Instance { op, imm, operands, zeros, lanes, profile };
-                self.sequence(key, shape.elem, &args, Some(&instance), &site).map_err(|why| {
+                let rule = self.rule_of(shape);
+                self.sequence(rule, &args, Some(&instance), &site).map_err(|why| {
                     let what =
                         if value.op.info().spelling.is_empty() { value.op.name() } else { value.op.info().spelling };
                     let message = format!("`{what}` of {} has no instructions on {}", value.ty, self.profile);
@@ -197,7 +198,7 @@ impl<'a> Builder<'a> {
         self.out.result = match key.filter(|_| !self.left) {
             None => reg,
             Some(key) => self
-                .sequence(key, ty.elem(), &[reg], None, &site)
+                .sequence(self.rule(key, ty.elem()), &[reg], None, &site)
                 .map_err(|why| Diagnostic::error(Code::NotOnProfile, span, why))?,
         };
         Ok(self.out)
@@ -230,21 +231,20 @@ impl<'a> Builder<'a> {
         };
         let name = Some(self.out.params[position as usize].name.clone());
         let site = Site { name, ..site.clone() };
-        self.sequence(key, value.ty.elem(), &[Reg(position)], None, &site)
+        self.sequence(self.rule(key, value.ty.elem()), &[Reg(position)], None, &site)
             .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))
     }
 
-    /// Emits the table's sequence for a key; the reason when there is none.
+    /// Emits a rule's sequence; the reason when there is none.
     fn sequence(
         &mut self,
-        key: Key,
-        elem: Elem,
+        rule: Rule,
         args: &[Reg],
         instance: Option<&Instance>,
         site: &Site,
     ) -> Result<Reg, &'static str> {
         let mut results = SmallVec::<[Reg; 8]>::new();
-        match (self.rule(key, elem), instance) {
+        match (rule, instance) {
             (Rule::Unsupported(why), _) => return Err(why),
             (Rule::Free(arg), _) => {
                 return args.get(usize::from(arg)).copied().ok_or("its rule names a missing operand");
@@ -278,6 +278,16 @@ impl<'a> Builder<'a> {
         match self.racks {
             true => self.target.signs_rule(key, self.profile),
             false => self.target.rule(key, elem, self.profile),
+        }
+    }
+
+    /// The rule for a shape; another one where only a mask's sign bits hold and that has one.
+    fn rule_of(&self, shape: &Shape) -> Rule {
+        let of_mask = matches!(shape.key, Key::Op(Op::All | Op::Any) | Key::Leave(Op::All | Op::Any));
+        let signs = of_mask && shape.args.first().is_some_and(|&mask| self.signs[index(mask)]);
+        match self.target.signs_rule(shape.key, self.profile) {
+            rule @ Rule::Steps(_) if signs => rule,
+            _ => self.rule(shape.key, shape.elem),
         }
     }
 

@@ -160,7 +160,8 @@ pub trait Target: Sync {
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule;
 
     /// The rule for a truth in a function that does nothing but combine the masks it is given, where masks have registers
-    /// of their own: there they stay racks, of which the sign bits count.
+    /// of their own: there they stay racks, of which the sign bits count. Elsewhere the rule for `all` and `any` of a mask
+    /// of which only the sign bits hold, where the other one reads more.
     fn signs_rule(&self, key: Key, profile: Profile) -> Rule {
         let _ = (key, profile);
         Rule::Unsupported("masks have registers of their own")

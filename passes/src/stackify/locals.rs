@@ -2,7 +2,7 @@
 
 use rake_ir::machine::Class;
 use rake_ir::selected;
-use rake_ir::stacked::{Code, Inst};
+use rake_ir::stacked::{Code, Inst, local_order};
 use std::collections::HashMap;
 
 /// The last get of each local.
@@ -59,5 +59,21 @@ pub(super) fn assign(f: &selected::Function, code: &mut [Inst]) -> Vec<Class> {
             }
         }
     }
-    locals.split_off(f.params.len()).into_iter().map(|(class, _)| class).collect()
+    in_order(f.params.len(), locals.into_iter().map(|(class, _)| class).collect(), code)
+}
+
+/// Puts the locals beyond the parameters in their order.
+fn in_order(params: usize, classes: Vec<Class>, code: &mut [Inst]) -> Vec<Class> {
+    let mut order: Vec<usize> = (params..classes.len()).collect();
+    order.sort_by_key(|&local| local_order(classes[local]));
+    let mut places: Vec<u32> = (0..classes.len() as u32).collect();
+    for (place, &local) in order.iter().enumerate() {
+        places[local] = (params + place) as u32;
+    }
+    for inst in code {
+        if let Code::Get(local) | Code::Set(local) | Code::Tee(local) = &mut inst.code {
+            *local = places[*local as usize];
+        }
+    }
+    order.iter().map(|&local| classes[local]).collect()
 }

@@ -1,0 +1,149 @@
+//! The WebAssembly module of a stacked program.
+//!
+//! Each function is exported under its name and takes and gives what the language says: `v128`, `f32` and `i32`. For
+//! callers that have no `v128`, JavaScript above all, each is exported as `NAME.memory` too, which takes addresses in the
+//! module's memory instead, exported as `memory`:
+//!
+//! ```text
+//! advance(x: v128, v: v128) -> v128            advance.memory(out: i32, x: i32, v: i32)
+//! total(x: v128, scale: f32) -> f32            total.memory(x: i32, scale: f32) -> f32
+//! ```
+//!
+//! An address is that of sixteen bytes, aligned or not. The result's comes first, where the result is a `v128`. Of a `bool`
+//! argument bit 0 counts, a `bool` result is 0 or 1; of a mask argument the lanes' sign bits count. The memory holds
+//! nothing and belongs to the caller.
+
+use super::instructions::instruction;
+use crate::Options;
+use rake_ir::diag::{Code as Error, Diagnostic};
+use rake_ir::lane::FuseLevel;
+use rake_ir::machine::{Class, MachOp};
+use rake_ir::profile::Profile;
+use rake_ir::stacked::{Code, Function, Program};
+use walrus::ir::{Call, Instr, Load, LoadKind, LocalGet, LocalSet, LocalTee, MemArg, Store, StoreKind};
+use walrus::{FunctionBuilder, FunctionId, LocalId, MemoryId, Module, ModuleConfig, ValType};
+
+/// The export of the memory.
+pub const MEMORY: &str = "memory";
+
+/// The export of a function's wrapper.
+pub fn wrapper(name: &str) -> String {
+    format!("{name}.{MEMORY}")
+}
+
+/// Writes the module. The same program gives the same bytes.
+///
+/// # Errors
+/// When the program is not one of WebAssembly, which its check finds.
+pub fn emit(program: &Program, options: &Options) -> Result<Vec<u8>, Diagnostic> {
+    let mut config = ModuleConfig::new();
+    config.generate_name_section(true).generate_producers_section(true).generate_dwarf(false);
+    let mut module = Module::with_config(config);
+    let (tool, version) = stamp(options, program.profile, program.fuse);
+    module.producers.clear();
+    module.producers.add_processed_by(&tool, &version);
+    let memory = module.memories.add_local(false, false, 1, None, None);
+    module.exports.add(MEMORY, memory);
+    for function in &program.functions {
+        let id = kernel(&mut module, function)?;
+        module.exports.add(&function.name, id);
+        let wrapped = wrap(&mut module, function, id, memory);
+        module.exports.add(&wrapper(&function.name), wrapped);
+    }
+    Ok(module.emit_wasm())
+}
+
+/// The compiler's name, and its version with what else decides the code.
+fn stamp(options: &Options, profile: Profile, fuse: FuseLevel) -> (String, String) {
+    let whole = options.stamp(profile, fuse);
+    let (tool, version) = whole.split_once(' ').unwrap_or((&whole, ""));
+    (tool.into(), version.into())
+}
+
+fn type_of(class: Class) -> ValType {
+    match class {
+        Class::G => ValType::I32,
+        Class::F => ValType::F32,
+        Class::V | Class::K => ValType::V128,
+    }
+}
+
+/// New locals of these types for a function's parameters, with their names.
+fn parameters(module: &mut Module, params: impl Iterator<Item = (ValType, String)>) -> Vec<LocalId> {
+    let add = |(ty, name)| {
+        let local = module.locals.add(ty);
+        module.locals.get_mut(local).name = Some(name);
+        local
+    };
+    params.map(add).collect()
+}
+
+fn kernel(module: &mut Module, f: &Function) -> Result<FunctionId, Diagnostic> {
+    let types: Vec<ValType> = f.params.iter().map(|param| type_of(param.place.class)).collect();
+    let names = f.params.iter().map(|param| param.name.to_string());
+    let params = parameters(module, types.iter().copied().zip(names));
+    let mut locals = params.clone();
+    locals.extend(f.locals.iter().map(|class| module.locals.add(type_of(*class))));
+    let mut builder = FunctionBuilder::new(&mut module.types, &types, &[type_of(f.result_place.class)]);
+    builder.name(f.name.to_string());
+    let mut body = builder.func_body();
+    for inst in &f.code {
+        let written = written(f, &inst.code, &locals);
+        let problem = || {
+            Diagnostic::error(Error::Internal, inst.span, format!("`{}` cannot be written in WebAssembly", inst.name()))
+        };
+        body.instr(written.ok_or_else(problem)?);
+    }
+    Ok(builder.finish(params, &mut module.funcs))
+}
+
+fn written(f: &Function, code: &Code, locals: &[LocalId]) -> Option<Instr> {
+    let local = |local: &u32| locals.get(*local as usize).copied();
+    Some(match code {
+        Code::Get(number) => Instr::LocalGet(LocalGet { local: local(number)? }),
+        Code::Set(number) => Instr::LocalSet(LocalSet { local: local(number)? }),
+        Code::Tee(number) => Instr::LocalTee(LocalTee { local: local(number)? }),
+        Code::Op { op: MachOp::Wasm(op), literals, imm } => {
+            let literal = match literals[..] {
+                [literal] => f.literals.get(literal.0 as usize)?,
+                _ => &[][..],
+            };
+            instruction(*op, *imm, literal)?
+        }
+        Code::Op { .. } => return None,
+    })
+}
+
+/// The wrapper of a function that takes racks by their addresses.
+fn wrap(module: &mut Module, f: &Function, func: FunctionId, memory: MemoryId) -> FunctionId {
+    let by_address = |class: Class| if class == Class::V { ValType::I32 } else { type_of(class) };
+    let stores = f.result_place.class == Class::V;
+    let out = stores.then(|| (ValType::I32, "out".to_string()));
+    let params = f.params.iter().map(|param| (by_address(param.place.class), param.name.to_string()));
+    let params: Vec<(ValType, String)> = out.into_iter().chain(params).collect();
+    let types: Vec<ValType> = params.iter().map(|(ty, _)| *ty).collect();
+    let results = if stores { Vec::new() } else { vec![type_of(f.result_place.class)] };
+    let locals = parameters(module, params.into_iter());
+    let mut builder = FunctionBuilder::new(&mut module.types, &types, &results);
+    builder.name(wrapper(&f.name));
+    let mut body = builder.func_body();
+    let arg = MemArg { align: 1, offset: 0 };
+    let (out, given) = locals.split_at(usize::from(stores));
+    out.iter().for_each(|&local| {
+        body.instr(LocalGet { local });
+    });
+    for (&local, param) in given.iter().zip(&f.params) {
+        body.instr(LocalGet { local });
+        if param.place.class == Class::V {
+            body.instr(Load { memory, kind: LoadKind::V128, arg });
+        }
+    }
+    body.instr(Call { func });
+    if stores {
+        body.instr(Store { memory, kind: StoreKind::V128, arg });
+    }
+    builder.finish(locals, &mut module.funcs)
+}
+
+#[cfg(test)]
+mod tests;
