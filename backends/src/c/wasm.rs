@@ -69,6 +69,7 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
         let ty = match inst.op.info().dst {
             Some(View::Float) => "float",
             Some(View::Word) => "uint32_t",
+            Some(View::Address) => "uint64_t",
             _ => "v128_t",
         };
         let expression = expression(inst, function, declaration)?;
@@ -114,6 +115,10 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
         }
         "i32_const" => literal(word(0), false),
         "f32_const" => literal(word(0), true),
+        "i64_const" => format!("{:#x}u", u64::from(word(0)) | u64::from(word(1)) << 32),
+        "i64x2_splat" => format!("wasm_i64x2_splat((int64_t){})", arg(0)),
+        "i64x2_replace_lane" => format!("wasm_i64x2_replace_lane({}, {imm}, (int64_t){})", arg(0), arg(1)),
+        "i8x16_splat" => format!("wasm_i8x16_splat((int8_t){})", arg(0)),
         "i8x16_shuffle" => {
             let picks: Vec<String> = (0..16).map(|at| byte(at).to_string()).collect();
             format!("wasm_i8x16_shuffle({}, {}, {})", arg(0), arg(1), picks.join(", "))
@@ -143,7 +148,14 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
 fn intrinsic(name: &str) -> String {
     match name.strip_suffix("_u") {
         Some(unsigned) => {
-            format!("wasm_{}", unsigned.replace("i32x4", "u32x4").replace("i16x8", "u16x8").replace("i8x16", "u8x16"))
+            format!(
+                "wasm_{}",
+                unsigned
+                    .replace("i64x2", "u64x2")
+                    .replace("i32x4", "u32x4")
+                    .replace("i16x8", "u16x8")
+                    .replace("i8x16", "u8x16")
+            )
         }
         None => format!("wasm_{}", name.strip_suffix("_s").unwrap_or(name)),
     }

@@ -1,7 +1,7 @@
 //! Every possible mask through what depends on all of it, narrow lanes, and the general registers that they need.
 
 use super::random::{Random, lanes};
-use super::{PROFILES, agree, compile, dump};
+use super::{PROFILES, agree, dump, finish};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 use rake_ir::value::Lanes;
@@ -20,7 +20,7 @@ fn every_mask(text: &str) {
     let mut random = Random(9);
     for profile in PROFILES {
         let program = dump(profile, text);
-        let (ordered, placed) = compile(&program).unwrap();
+        let (ordered, placed) = finish(&program).unwrap();
         for mask in masks(profile) {
             let params = program.functions[0].params.iter().skip(1);
             let rest: Vec<Lanes> = params.map(|p| lanes(&mut random, p.ty, profile)).collect();
@@ -91,7 +91,7 @@ fn random_racks(text: &str) {
     let mut random = Random(10);
     for profile in PROFILES {
         let program = dump(profile, text);
-        let (ordered, placed) = compile(&program).unwrap();
+        let (ordered, placed) = finish(&program).unwrap();
         for round in 0..200 {
             let params = program.functions[0].params.iter();
             let racks = params.map(|p| {
@@ -167,7 +167,7 @@ return %2
 }}"
                     );
                     let program = dump(profile, &text);
-                    let (ordered, placed) = compile(&program).unwrap();
+                    let (ordered, placed) = finish(&program).unwrap();
                     let most = match profile {
                         Profile::Aarch64Neon => 1,
                         Profile::X86Avx512 => short[at].min(3),

@@ -1,6 +1,6 @@
 //! Random graphs of every lowered operation, on special values and random bits.
 
-use super::{PROFILES, agree, compile, dump};
+use super::{PROFILES, agree, dump, finish};
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::{Lanes, lanes_of};
@@ -263,7 +263,7 @@ fn random_graphs_keep_their_meaning() {
         let result = ["f", "i", "u", "t"][random.below(4)];
         let size = 1 + random.below(40);
         let program = dump(profile, &graph(&mut random, profile, size, result));
-        match compile(&program) {
+        match finish(&program) {
             Ok((ordered, placed)) => {
                 accepted += 1;
                 for _ in 0..4 {
@@ -314,7 +314,7 @@ fn each_operation_keeps_its_meaning() {
                 if fused { "}\n" } else { "" },
             );
             let program = dump(profile, &text);
-            let (ordered, placed) = compile(&program).unwrap();
+            let (ordered, placed) = finish(&program).unwrap();
             for _ in 0..64 {
                 let params = program.functions[0].params.iter();
                 let args: Vec<Lanes> = params.map(|p| lanes(&mut random, p.ty, profile)).collect();

@@ -4,5 +4,3 @@ mod instructions;
 pub mod module;
 mod moves;
 pub mod select;
-#[cfg(test)]
-mod tests;

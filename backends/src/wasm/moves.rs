@@ -7,6 +7,7 @@
 //! shift_left a, 1                i8x16.swizzle a by a literal         20, zeros enter
 //! ```
 
+use crate::picture;
 use rake_ir::machine::MachOp;
 use rake_ir::machine::wasm::Wasm;
 use rake_ir::ops::{Imm, Op};
@@ -64,28 +65,10 @@ fn left(instance: &Instance, extract: Wasm) -> Planned {
     Ok(vec![step(extract, [PlannedSrc::Arg(0)], Some(number(instance)?))])
 }
 
-/// Lanes of the operands laid end to end, as the language numbers them.
 fn picture(instance: &Instance) -> Result<Picture, &'static str> {
-    let lane = |at: usize| {
-        let at = at % (LANES * instance.operands.max(1));
-        let operand = (at / LANES) as u8;
-        (instance.zeros >> operand & 1 == 0).then_some((operand, (at % LANES) as u8))
-    };
-    let each = |from: &dyn Fn(usize) -> usize| Ok(std::array::from_fn(|l| lane(from(l))));
-    let by = || number(instance).map(usize::from);
-    match (instance.op, instance.imm) {
-        (Op::Shuffle, Imm::Lanes(picks)) if picks.len() == LANES => each(&|l| usize::from(picks[l])),
-        (Op::ZipLow, _) => each(&|l| l % 2 * LANES + l / 2),
-        (Op::ZipHigh, _) => each(&|l| l % 2 * LANES + l / 2 + LANES / 2),
-        (Op::UnzipEven, _) => each(&|l| 2 * l),
-        (Op::UnzipOdd, _) => each(&|l| 2 * l + 1),
-        (Op::RotateLeft, _) => by().and_then(|by| each(&|l| (l + by) % LANES)),
-        (Op::RotateRight, _) => by().and_then(|by| each(&|l| (l + LANES - by) % LANES)),
-        (Op::ShiftLeft, _) => by().map(|by| std::array::from_fn(|l| lane(l + by).filter(|_| l + by < LANES))),
-        (Op::ShiftRight, _) => by().map(|by| std::array::from_fn(|l| l.checked_sub(by).and_then(lane))),
-        (Op::Extract, _) => by().and_then(|by| each(&|_| by)),
-        _ => Err(NO_PLAN),
-    }
+    let task = picture::task(instance, false).ok_or(NO_PLAN)?;
+    let lane = |symbol: u8| (symbol < 2 * LANES as u8).then_some((symbol / LANES as u8, symbol % LANES as u8));
+    Ok(std::array::from_fn(|at| lane(task.want.lanes[at])))
 }
 
 /// One lane of `from` over one of `to`.
