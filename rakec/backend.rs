@@ -3,11 +3,11 @@
 use crate::compiler::{Options, Outputs};
 use crate::pipeline::{Ir, Observer, Pass, Timing};
 use rake_backends::c_header::{self, Prototype};
-use rake_backends::{aarch64, c, x86};
+use rake_backends::{aarch64, c, wasm, x86};
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::{Family, Profile};
-use rake_ir::selected;
+use rake_ir::{selected, stacked};
 use rake_ir::span::{SourceMap, Span};
 use rake_ir::types::Ty;
 use rake_verifier::{Metadata, Prepared};
@@ -82,6 +82,7 @@ impl Maker<'_> {
     fn make(&mut self, ir: &Ir) -> Result<Made, Vec<Diagnostic>> {
         match ir {
             Ir::Allocated(program) => self.native(program),
+            Ir::Stacked(program) => self.module(program),
             Ir::Selected(program) if program.profile.info().family == Family::Scalar => self.c_only(program),
             _ => Ok(Made::default()),
         }
@@ -127,6 +128,33 @@ impl Maker<'_> {
         made.header = emit.header.then(|| self.header(profile, signatures));
         if emit.c {
             made.c = Some(self.c(c::Source::Native(program))?);
+        }
+        Ok(made)
+    }
+
+    /// A WebAssembly module, and C with intrinsics.
+    fn module(&mut self, program: &stacked::Program) -> Result<Made, Vec<Diagnostic>> {
+        let (profile, emit) = (program.profile, self.options.emit);
+        if emit.object || emit.assembly {
+            let what = if emit.assembly { "assembly" } else { "an object" };
+            return Err(impossible(what, profile, "write a module with --emit-wasm, or C with --emit-c"));
+        }
+        let mut made = Made::default();
+        if emit.module || emit.verify {
+            let exported = |_: &str| self.options.export;
+            let settings = rake_backends::Options { exported: &exported, compiler: COMPILER };
+            let start = Instant::now();
+            let module = wasm::module::emit(program, &settings).map_err(|problem| vec![problem])?;
+            self.timed("emit", start, program.functions.iter().map(|function| function.code.len()).sum());
+            made.module = emit.module.then_some(module);
+        }
+        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        made.header = emit.header.then(|| self.header(profile, signatures));
+        if emit.c {
+            made.c = match &self.selected.0 {
+                Some(selected) => Some(self.c(c::Source::Selected(selected))?),
+                None => return Err(impossible("C", profile, "start from the source, or from a dump of `selected`")),
+            };
         }
         Ok(made)
     }

@@ -294,9 +294,7 @@ impl<'a> Compiler<'a> {
         outputs.explanation = explainer.text;
         outputs.diagnostics.extend(outcome.diagnostics);
         outputs.ir = outcome.ir;
-        if let Some(Ir::Allocated(program)) = &outputs.ir {
-            outputs.report = kernels(program);
-        }
+        outputs.report = outputs.ir.as_ref().map(kernels).unwrap_or_default();
         selected
     }
 }

@@ -1,9 +1,11 @@
 //! The kernel report: for each function its instructions by class, its registers, its fused multiply-adds and its cost.
 
+use crate::pipeline::Ir;
 use rake_ir::allocated::{Function, Program, registers};
 use rake_ir::lane::FuseLevel;
-use rake_ir::machine::{Class, Kind, MachOp, PhysReg};
+use rake_ir::machine::{Class, Kind, MachOp, Mem, PhysReg};
 use rake_ir::profile::Profile;
+use rake_ir::stacked::{self, Code};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +21,7 @@ pub struct Kernel {
     pub fuse: FuseLevel,
     /// Instructions by class, the classes of [`class_name`].
     pub instructions: BTreeMap<&'static str, usize>,
-    /// Rack registers used, and those there are.
+    /// Rack registers used, and those there are; locals used, and 0, where the machine is virtual.
     pub racks: (usize, usize),
     /// Mask registers used, and those there are.
     pub masks: (usize, usize),
@@ -27,7 +29,7 @@ pub struct Kernel {
     pub multiply_adds: usize,
     /// Sum of reciprocal throughputs, and the longest path of latencies, in cycles by the profile's cost table.
     pub cycles: (f64, f64),
-    /// Bytes of literals in memory.
+    /// Bytes of literals in memory, or in instructions.
     pub literal_bytes: usize,
 }
 
@@ -52,9 +54,60 @@ pub fn is_multiply_add(op: MachOp) -> bool {
     op.info().contracts
 }
 
-/// The report on each function of a program.
-pub fn kernels(program: &Program) -> Vec<Kernel> {
-    program.functions.iter().map(|function| kernel(function, program)).collect()
+/// The report on each function of a program in the last IR of its profile.
+pub fn kernels(ir: &Ir) -> Vec<Kernel> {
+    match ir {
+        Ir::Allocated(program) => program.functions.iter().map(|function| kernel(function, program)).collect(),
+        Ir::Stacked(program) => program.functions.iter().map(|function| stacked_kernel(function, program)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn stacked_kernel(function: &stacked::Function, program: &stacked::Program) -> Kernel {
+    let profile = program.profile;
+    let throughput: u32 = function.ops().map(|op| u32::from(op.cost(profile).throughput)).sum();
+    let literals = function.code.iter().filter_map(|inst| match &inst.code {
+        Code::Op { op, literals, .. } => Some((op, literals)),
+        _ => None,
+    });
+    let long = literals.flat_map(|(op, literals)| literals.iter().map(move |literal| (op, literal.0 as usize)));
+    let bytes = |(op, literal): (&MachOp, usize)| match op.info().slots.iter().any(|slot| slot.mem == Mem::Rack) {
+        true => profile.rack_bytes(),
+        false => function.literals.get(literal).map_or(0, Vec::len),
+    };
+    Kernel {
+        name: function.name.to_string(),
+        profile,
+        fuse: program.fuse,
+        instructions: by_class(function.ops()),
+        racks: (function.params.len() + function.locals.len(), 0),
+        masks: (0, 0),
+        multiply_adds: function.ops().filter(|&op| is_multiply_add(op)).count(),
+        cycles: (f64::from(throughput) / 100.0, f64::from(stacked_latency(function, profile)) / 100.0),
+        literal_bytes: long.map(bytes).sum(),
+    }
+}
+
+/// When the result is ready, as [`latency`].
+fn stacked_latency(function: &stacked::Function, profile: Profile) -> u32 {
+    let (mut locals, mut stack) = (BTreeMap::<u32, u32>::new(), Vec::<u32>::new());
+    for inst in &function.code {
+        match &inst.code {
+            Code::Get(local) => stack.push(locals.get(local).copied().unwrap_or(0)),
+            Code::Set(local) => {
+                locals.insert(*local, stack.pop().unwrap_or(0));
+            }
+            Code::Tee(local) => {
+                locals.insert(*local, stack.last().copied().unwrap_or(0));
+            }
+            Code::Op { op, .. } => {
+                let operands = op.info().slots.iter().filter(|slot| !slot.mem.is_literal()).count();
+                let taken = stack.split_off(stack.len().saturating_sub(operands));
+                stack.push(taken.into_iter().max().unwrap_or(0) + u32::from(op.cost(profile).latency));
+            }
+        }
+    }
+    stack.pop().unwrap_or(0)
 }
 
 fn kernel(function: &Function, program: &Program) -> Kernel {
@@ -109,7 +162,10 @@ pub fn text(kernels: &[Kernel]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} on {} (fuse {})", kernel.name, kernel.profile, kernel.fuse.name());
         let _ = writeln!(text, "  instructions  {}", classes(&kernel.instructions));
-        let _ = writeln!(text, "  registers     {used} of {available} racks{masks}");
+        let _ = match available {
+            0 => writeln!(text, "  locals        {used}"),
+            _ => writeln!(text, "  registers     {used} of {available} racks{masks}"),
+        };
         let _ = writeln!(text, "  multiply-adds {}", kernel.multiply_adds);
         let _ = writeln!(text, "  estimate      {throughput:.2} cycles throughput, {latency:.2} cycles latency");
         let _ = writeln!(text, "  literals      {} bytes", kernel.literal_bytes);

@@ -86,7 +86,7 @@ fn rejections_are_one() {
     for (arguments, words) in [
         (&["tests/cases/errors/spread.rk"][..], "R0306"),
         (&["--width", "16", "--target", "x86-avx2", ADVANCE], "R0006"),
-        (&["--target", "wasm-simd128", ADVANCE], "R0001"),
+        (&["--target", "scalar", ADVANCE], "R0001"),
         (&["--emit-wasm", ADVANCE], "R0001"),
         (&["--run", ADVANCE], "R0001"),
         (&["--from", "tined", ADVANCE], "R0021"),

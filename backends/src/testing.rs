@@ -29,6 +29,8 @@ pub(crate) trait Last {
     fn run(&self, args: &[Bits]) -> Option<Bits>;
     /// Its dump.
     fn dump(&self) -> String;
+    /// The vector arithmetic instructions of the function.
+    fn arithmetic(&self) -> usize;
 }
 
 impl Last for allocated::Program {
@@ -40,6 +42,10 @@ impl Last for allocated::Program {
 
     fn dump(&self) -> String {
         allocated::print(self)
+    }
+
+    fn arithmetic(&self) -> usize {
+        self.functions[0].arithmetic()
     }
 }
 
@@ -63,6 +69,13 @@ impl Last for Done {
         match self {
             Done::Allocated(program) => program.dump(),
             Done::Stacked(program) => stacked::print(program),
+        }
+    }
+
+    fn arithmetic(&self) -> usize {
+        match self {
+            Done::Allocated(program) => program.arithmetic(),
+            Done::Stacked(program) => program.functions[0].arithmetic(),
         }
     }
 }

@@ -145,7 +145,7 @@ pub const PROFILES: &[ProfileInfo] = &[
         instruction_set: "WebAssembly SIMD",
         runs_on: "engines with WebAssembly 2.0",
         tested_with: "wasmtime and Node; its C with clang for wasm32",
-        available: false,
+        available: true,
     },
     ProfileInfo {
         profile: Profile::WasmSimd128Relaxed,
@@ -162,7 +162,7 @@ pub const PROFILES: &[ProfileInfo] = &[
         instruction_set: "WebAssembly SIMD and relaxed SIMD",
         runs_on: "engines with relaxed SIMD (WebAssembly 3.0)",
         tested_with: "wasmtime and Node; its C with clang 18 or later for wasm32",
-        available: false,
+        available: true,
     },
     ProfileInfo {
         profile: Profile::Scalar,

@@ -132,9 +132,9 @@ fn a_chosen_graph_that_is_not_its_source_is_refused() {
 #[test]
 fn dumps_for_profiles_without_code_are_refused() {
     for kind in readable() {
-        let dump = format!("rake {} 1\nprofile wasm-simd128\nfuse full\n", kind.name());
+        let dump = format!("rake {} 1\nprofile scalar\nfuse full\n", kind.name());
         let text = refused(kind, &dump);
-        assert!(text.starts_with("R0001") && text.contains("wasm-simd128"), "{text}");
+        assert!(text.starts_with("R0001") && text.contains("scalar"), "{text}");
     }
 }
 
