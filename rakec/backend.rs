@@ -7,9 +7,9 @@ use rake_backends::{aarch64, c, wasm, x86};
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::{Family, Profile};
-use rake_ir::{selected, stacked};
 use rake_ir::span::{SourceMap, Span};
 use rake_ir::types::Ty;
+use rake_ir::{selected, stacked};
 use rake_verifier::{Metadata, Prepared};
 use rayon::prelude::*;
 use std::path::Path;
@@ -145,7 +145,13 @@ impl Maker<'_> {
             let settings = rake_backends::Options { exported: &exported, compiler: COMPILER };
             let start = Instant::now();
             let module = wasm::module::emit(program, &settings).map_err(|problem| vec![problem])?;
-            self.timed("emit", start, program.functions.iter().map(|function| function.code.len()).sum());
+            let nodes = program.functions.iter().map(|function| function.code.len()).sum();
+            self.timed("emit", start, nodes);
+            if emit.verify {
+                let start = Instant::now();
+                rake_verifier::wasm::verify(&module, program, self.selected.0.as_ref())?;
+                self.timed("verify", start, nodes);
+            }
             made.module = emit.module.then_some(module);
         }
         let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));

@@ -59,6 +59,8 @@ pub(super) struct Builder<'a> {
     racks: bool,
     /// Whether the result was computed where the caller looks for it.
     left: bool,
+    /// Whether something was computed in a shorter way, so that what it would have read may be read by nobody.
+    shortened: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -107,6 +109,7 @@ impl<'a> Builder<'a> {
             signs,
             racks,
             left: false,
+            shortened: false,
         })
     }
 
@@ -201,6 +204,9 @@ impl<'a> Builder<'a> {
                 .sequence(self.rule(key, ty.elem()), &[reg], None, &site)
                 .map_err(|why| Diagnostic::error(Code::NotOnProfile, span, why))?,
         };
+        if self.shortened {
+            drop_unread(&mut self.out);
+        }
         Ok(self.out)
     }
 
@@ -375,6 +381,7 @@ impl<'a> Builder<'a> {
             && let Some(&maker) = self.makers.get(&made)
             && let Some(shortcut) = op.shortcut(maker.0)
         {
+            self.shortened = true;
             return match shortcut {
                 Shortcut::Same => maker.1,
                 Shortcut::By(op) => {
@@ -445,6 +452,21 @@ impl<'a> Builder<'a> {
         self.literals.insert(bytes, id);
         id
     }
+}
+
+/// Drops the instructions whose results nothing reads.
+fn drop_unread(f: &mut Function) {
+    let mut read = vec![false; f.regs.len()];
+    read[f.result.0 as usize] = true;
+    let mut kept: Vec<Inst<Reg>> = Vec::with_capacity(f.insts.len());
+    for inst in f.insts.drain(..).rev() {
+        if inst.dst.is_none_or(|dst| read[dst.0 as usize]) {
+            inst.args.iter().filter_map(|arg| arg.reg()).for_each(|reg| read[reg.0 as usize] = true);
+            kept.push(inst);
+        }
+    }
+    kept.reverse();
+    f.insts = kept;
 }
 
 /// The instruction that defines a register.
