@@ -1,17 +1,20 @@
 //! The engines that functions run on: their registers are made from one kind of arguments, their results read as words.
 
 use crate::arguments::Arguments;
+use crate::support::Built;
 use rake_backends::c_header::c_type;
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::{Elem, Ty};
 use rake_testkit::c::{Compiler, Source, compile};
 use rake_testkit::x86::{Image, Isa, MXCSR_DEFAULT, cpu_has, flag};
 use rake_testkit::{aarch64, link_elf, wasm, x86};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::rc::Rc;
 
 /// Calls that Node makes of a function: beside wasmtime it is to show that the wrapper works.
-const IN_NODE: usize = 64;
+pub const IN_NODE: usize = 64;
 
 /// One function for one engine.
 #[derive(Clone, Debug)]
@@ -22,6 +25,8 @@ pub enum Code {
     Aarch64(Image),
     /// An export, for wasmtime.
     Wasm(Rc<[u8]>, String),
+    /// One, for wasmtime with relaxed instructions as the standard's deterministic profile has them.
+    Deterministic(Rc<[u8]>, String),
     /// Its memory wrapper, for Node.
     Node(Rc<[u8]>, String),
     /// A [`scalar_entry`] that this machine's C compiler compiled.
@@ -35,6 +40,7 @@ impl Code {
             Code::X86(..) => "on x86",
             Code::Aarch64(..) => "in qemu",
             Code::Wasm(..) => "in wasmtime",
+            Code::Deterministic(..) => "in deterministic wasmtime",
             Code::Node(..) => "in Node",
             Code::Scalar(_) => "compiled from C",
         }
@@ -55,6 +61,8 @@ pub struct Outcome {
     pub words: Vec<u32>,
     /// What the call did to the machine that it may not do.
     pub wrong: Option<String>,
+    /// The exception flags that the call raised, as MXCSR or FPSR has them; 0 where there are none.
+    pub flags: u32,
     /// Whether the words beyond the first four were zeros: a function that returns no rack owes that to its caller on AVX.
     pub cleared: bool,
 }
@@ -141,7 +149,7 @@ fn x86_outcome(code: &Code, signature: &Signature, out: &x86::Out) -> Outcome {
     };
     // Other compilers see to that themselves.
     let cleared = matches!(code, Code::Scalar(_)) || out.vec0[16..].iter().all(|&byte| byte == 0);
-    Outcome { words, wrong, cleared }
+    Outcome { words, wrong, flags: out.flags(), cleared }
 }
 
 fn on_aarch64(runs: &[Run]) -> Outcomes {
@@ -165,7 +173,9 @@ fn on_aarch64(runs: &[Run]) -> Outcomes {
             _ => out.lanes().to_vec(),
         };
         let wrong = |out: &aarch64::Out| (!out.callee_saved_ok).then(|| format!("it clobbers {:?}", out.clobbered));
-        let outcome = |out| Some(Outcome { words: words(out), wrong: wrong(out), cleared: true });
+        let outcome = |out: &aarch64::Out| {
+            Some(Outcome { words: words(out), wrong: wrong(out), flags: out.flags(), cleared: true })
+        };
         (number, outs.iter().map(outcome).collect())
     };
     Ok(numbers.into_iter().zip(outs).map(read).collect())
@@ -182,16 +192,22 @@ fn aarch64_registers(call: &Arguments) -> aarch64::Regs {
 }
 
 fn in_wasmtime(runs: &[Run]) -> Outcomes {
-    let mut last: Option<(&Rc<[u8]>, wasm::Module)> = None;
+    // A module is compiled once for all its functions.
+    let mut modules: BTreeMap<(*const u8, bool), wasm::Module> = BTreeMap::new();
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
-        let Code::Wasm(bytes, name) = run.code else { continue };
+        let (bytes, name, deterministic) = match run.code {
+            Code::Wasm(bytes, name) => (bytes, name, false),
+            Code::Deterministic(bytes, name) => (bytes, name, true),
+            _ => continue,
+        };
         let failed = |message| Failure { run: Some(number), message };
-        // Functions of one module follow each other: it is compiled once for them.
-        let same = last.take().filter(|(of, _)| Rc::ptr_eq(of, bytes));
-        let (_, module) = match same {
-            Some(same) => last.insert(same),
-            None => last.insert((bytes, wasm::Module::new(bytes).map_err(failed)?)),
+        let module = match modules.entry((bytes.as_ptr(), deterministic)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let compile = if deterministic { wasm::Module::deterministic } else { wasm::Module::new };
+                entry.insert(compile(bytes).map_err(failed)?)
+            }
         };
         let calls: Vec<_> = run.arguments.iter().map(|a| wasm_values(run.signature, a)).collect();
         let outs = module.run(name, &calls).map_err(failed)?;
@@ -231,7 +247,7 @@ fn in_node(runs: &[Run]) -> Outcomes {
 }
 
 fn wasm_outcome(out: wasm::Value) -> Outcome {
-    Outcome { words: out.words(), wrong: None, cleared: true }
+    Outcome { words: out.words(), wrong: None, flags: 0, cleared: true }
 }
 
 fn wasm_type(ty: Ty) -> wasm::Type {
@@ -325,6 +341,21 @@ fn scalar_registers(signature: &Signature, call: &Arguments) -> x86::Regs {
     regs
 }
 
+/// How C for the scalar profile is compiled: everything that could tempt a compiler to round differently. The
+/// square root is one instruction where nobody asks for `errno`.
+const C_FLAGS: [&str; 3] = ["-O3", "-march=native", "-fno-math-errno"];
+
+/// The code of each function of a program that was built for a profile.
+///
+/// # Errors
+/// What was built does not link or compile, or lacks a function.
+pub fn codes_of(profile: Profile, built: &Built, functions: &[(&str, Signature)]) -> Result<Vec<Vec<Code>>, String> {
+    match built {
+        Built::Bytes(bytes) => codes(profile, &Rc::from(bytes.as_slice()), functions),
+        Built::C(c) => scalar_codes(c, functions, &C_FLAGS),
+    }
+}
+
 /// The code of each function of an object or a module for a profile.
 ///
 /// # Errors
@@ -332,9 +363,14 @@ fn scalar_registers(signature: &Signature, call: &Arguments) -> x86::Regs {
 pub fn codes(profile: Profile, bytes: &Rc<[u8]>, functions: &[(&str, Signature)]) -> Result<Vec<Vec<Code>>, String> {
     let family = profile.info().family;
     if family == Family::Wasm {
-        let both =
-            |name: &str| vec![Code::Wasm(bytes.clone(), name.to_owned()), Code::Node(bytes.clone(), name.to_owned())];
-        return Ok(functions.iter().map(|(name, _)| both(name)).collect());
+        let all = |name: &str| {
+            let code = |make: fn(Rc<[u8]>, String) -> Code| make(bytes.clone(), name.to_owned());
+            let relaxed = profile != Profile::WasmSimd128;
+            let mut codes = vec![code(Code::Wasm), code(Code::Node)];
+            codes.extend(relaxed.then(|| code(Code::Deterministic)));
+            codes
+        };
+        return Ok(functions.iter().map(|(name, _)| all(name)).collect());
     }
     let linked = link_elf(bytes)?;
     let code = |(name, _): &(&str, Signature)| {

@@ -1,14 +1,12 @@
 //! Every mask there is at a profile's width, through everything that reads a mask as a whole.
 
 use crate::arguments::{Raw, encode};
-use crate::engine::isa;
-use crate::support::{object, plain};
+use crate::engine::{self, Run, Signature};
+use crate::support::{built, plain};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Ty};
-use rake_testkit::link_elf;
 use rake_testkit::special::Bits;
-use rake_testkit::x86::{Out, run};
 
 const PROGRAM: &str = "\
 scratch word(m: mask, x: f32s, p: f32s) -> u32:
@@ -73,43 +71,41 @@ fn expected(name: &str, mask: u32, x: &[u32], p: &[u32]) -> Vec<u32> {
 
 fn every_mask_on(profile: Profile) {
     let lanes = profile.lanes_of_bits(32);
-    let object = object(PROGRAM, profile, FuseLevel::Full).unwrap_or_else(|d| panic!("{}", plain(&d)));
-    let linked = link_elf(&object).expect("an object of ours links");
     let rack = Ty::Rack(Elem::F32);
+    let params = [Ty::Mask(32), rack, rack];
     let mut bits = Bits::new(3);
-    let mut calls = Vec::new();
+    let (mut calls, mut arguments) = (Vec::new(), Vec::new());
     for mask in 0..1u32 << lanes {
         let m: Vec<u32> = (0..lanes).map(|k| if mask >> k & 1 == 1 { !0 } else { bits.u32() & 0x7fff_ffff }).collect();
         let (x, p): (Vec<u32>, Vec<u32>) = (0..lanes).map(|_| (bits.u32(), bits.u32())).unzip();
         let raw = [Raw::Lanes(m), Raw::Lanes(x.clone()), Raw::Lanes(p.clone())];
-        calls.push((mask, x, p, encode(&[Ty::Mask(32), rack, rack], &raw, lanes).regs));
+        arguments.push(encode(&params, &raw, lanes));
+        calls.push((mask, x, p));
     }
-    let regs: Vec<_> = calls.iter().map(|call| call.3.clone()).collect();
-    for definition in PROGRAM.lines().filter_map(|line| line.strip_prefix("scratch ")) {
+    let signature = |definition: &'static str| {
         let (name, rest) = definition.split_once('(').expect("a definition has parameters");
-        let scalar = !rest.ends_with("s:");
-        let image = linked.image(name).expect("the object has its functions");
-        let outs: Vec<Out> =
-            run(isa(profile), &image, &regs).unwrap_or_else(|error| panic!("{name} on {profile}: {error}"));
-        for ((mask, x, p, _), out) in calls.iter().zip(&outs) {
-            let got = if scalar { vec![out.rax as u32] } else { out.lanes(lanes) };
-            assert_eq!(got, expected(name, *mask, x, p), "{name} on {profile}, mask {mask:#b}");
-            assert!(out.callee_saved_ok && out.flags() == 0, "{name} on {profile}, mask {mask:#b}");
+        let result =
+            rest.rsplit_once("-> ").and_then(|(_, ty)| ty.strip_suffix(':')).expect("a definition has a result");
+        let scalar = || Elem::from_name(result).map(Ty::Uniform);
+        let result = Ty::from_name(result).or_else(scalar).expect("the result has a type");
+        (name, Signature { params: params.to_vec(), result })
+    };
+    let functions: Vec<_> = PROGRAM.lines().filter_map(|line| line.strip_prefix("scratch ")).map(signature).collect();
+    let built = built(PROGRAM, profile, FuseLevel::Full).unwrap_or_else(|d| panic!("{}", plain(&d)));
+    let codes = engine::codes_of(profile, &built, &functions).unwrap_or_else(|error| panic!("{profile}: {error}"));
+    let each = functions.iter().zip(&codes).flat_map(|(f, codes)| codes.iter().map(move |code| (f, code)));
+    let each: Vec<_> = each.collect();
+    let runs = each.iter().map(|((_, signature), code)| Run { code, signature, arguments: &arguments });
+    let outs =
+        engine::run(&runs.collect::<Vec<_>>()).unwrap_or_else(|failure| panic!("{profile}: {}", failure.message));
+    for (((name, _), code), outs) in each.iter().zip(&outs) {
+        let at = |mask| format!("{name} on {profile} {}, mask {mask:#b}", code.engine());
+        assert!(outs.iter().flatten().count() >= calls.len().min(engine::IN_NODE), "{}", at(&0));
+        for ((mask, x, p), out) in calls.iter().zip(outs).filter_map(|(call, out)| Some((call, out.as_ref()?))) {
+            assert_eq!(out.words, expected(name, *mask, x, p), "{}", at(mask));
+            assert!(out.wrong.is_none() && out.flags == 0, "{}: {:?}, flags {:#x}", at(mask), out.wrong, out.flags);
         }
     }
 }
 
-#[test]
-fn every_mask_on_sse2() {
-    every_mask_on(Profile::X86Sse2);
-}
-
-#[test]
-fn every_mask_on_avx2() {
-    every_mask_on(Profile::X86Avx2);
-}
-
-#[test]
-fn every_mask_on_avx512() {
-    every_mask_on(Profile::X86Avx512);
-}
+on_each_profile!(every_mask_on, super::every_mask_on);

@@ -62,8 +62,18 @@ fn lists(count: usize, lanes: usize, limit: usize) -> Vec<Vec<usize>> {
     (0..count).map(|_| (0..lanes).map(|_| next()).collect()).collect()
 }
 
-fn run_on(profile: Profile, counts: [usize; 2]) {
-    let lanes = profile.lanes_of_bits(32);
+/// How many shuffles of one rack and of two to try where there are too many for all.
+fn counts(profile: Profile) -> [usize; 2] {
+    match profile.lanes_of_bits(32) {
+        1 => [1, 2],
+        ..=4 => [0, 300],
+        ..=8 => [150, 300],
+        _ => [100, 150],
+    }
+}
+
+fn lanes_move_on(profile: Profile) {
+    let (lanes, counts) = (profile.lanes_of_bits(32), counts(profile));
     let mut bench = Bench::default();
     let mut programs = vec![("amounts", amounts(lanes))];
     let one = match lanes {
@@ -80,17 +90,4 @@ fn run_on(profile: Profile, counts: [usize; 2]) {
     bench.finish();
 }
 
-#[test]
-fn lanes_move_on_sse2() {
-    run_on(Profile::X86Sse2, [0, 300]);
-}
-
-#[test]
-fn lanes_move_on_avx2() {
-    run_on(Profile::X86Avx2, [150, 300]);
-}
-
-#[test]
-fn lanes_move_on_avx512() {
-    run_on(Profile::X86Avx512, [100, 150]);
-}
+on_each_profile!(lanes_move_on, super::lanes_move_on);

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Arguments, Effort, calls, lanes_of_words};
 use crate::engine::{self, Code, Outcome, Run, Signature, isa};
-use crate::support::{self, Built, ir_at, plain};
+use crate::support::{self, ir_at, plain};
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused;
 use rake_ir::lane::{self, FuseLevel, eval_function};
@@ -13,16 +13,12 @@ use rake_ir::value::Lanes;
 use rake_testkit::Image;
 use rakec::pipeline::Ir;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Calls that the emulator or CPU is given at once: each costs memory while it runs.
 const BATCH: usize = 150_000;
 
 /// Failures to tell of.
 const TOLD: usize = 5;
-
-/// How C for the scalar profile is compiled: everything that could tempt a compiler to round differently.
-const C_FLAGS: [&str; 2] = ["-O3", "-march=native"];
 
 /// A function to run.
 struct Task {
@@ -65,11 +61,24 @@ impl Bench {
         effort: Effort,
     ) -> Result<(), Vec<Diagnostic>> {
         let built = support::built(text, profile, fuse)?;
+        self.add_with(what, text, profile, fuse, effort, |functions| engine::codes_of(profile, &built, functions))
+    }
+
+    /// As [`Bench::add`], with code that was made of the program in another way: for each function that of each engine.
+    pub fn add_with(
+        &mut self,
+        what: &str,
+        text: &str,
+        profile: Profile,
+        fuse: FuseLevel,
+        effort: Effort,
+        codes: impl FnOnce(&[(&str, Signature)]) -> Result<Vec<Vec<Code>>, String>,
+    ) -> Result<(), Vec<Diagnostic>> {
         let what = |function: &str| format!("{what}, `{function}` on {profile} --fuse {}", fuse.name());
         let stage = if fuse == FuseLevel::Exact { "tined" } else { "fuse" };
         match ir_at(text, profile, fuse, stage)? {
-            Ir::Tined(program) => self.line_up_all(&what, text, profile, &program.functions, &built, effort),
-            Ir::Fused(program) => self.line_up_all(&what, text, profile, &program.functions, &built, effort),
+            Ir::Tined(program) => self.line_up_all(&what, text, profile, &program.functions, codes, effort),
+            Ir::Fused(program) => self.line_up_all(&what, text, profile, &program.functions, codes, effort),
             other => panic!("the pass `{stage}` gives {:?}", other.kind()),
         }
         if self.waiting > BATCH {
@@ -128,18 +137,11 @@ impl Bench {
         text: &str,
         profile: Profile,
         functions: &[lane::Function<R>],
-        built: &Built,
+        codes: impl FnOnce(&[(&str, Signature)]) -> Result<Vec<Vec<Code>>, String>,
         effort: Effort,
     ) {
         let signatures: Vec<_> = functions.iter().map(|f| (f.name.as_str(), signature(f))).collect();
-        let codes = match built {
-            Built::Bytes(bytes) => {
-                let bytes: Rc<[u8]> = bytes.as_slice().into();
-                engine::codes(profile, &bytes, &signatures)
-            }
-            Built::C(c) => engine::scalar_codes(c, &signatures, &C_FLAGS),
-        };
-        let codes = codes.unwrap_or_else(|error| panic!("{}: {error}\n{text}", what("")));
+        let codes = codes(&signatures).unwrap_or_else(|error| panic!("{}: {error}\n{text}", what("")));
         for (function, codes) in functions.iter().zip(codes) {
             self.line_up(what(&function.name), text, profile, function, codes, effort);
         }

@@ -2,8 +2,9 @@
 //! programs.
 
 use crate::arguments::Effort;
+use crate::harness::{cases, rake_files, root};
 use crate::machine::{Bench, chosen};
-use crate::support::{PROFILES, files, from_environment, plain};
+use crate::support::{from_environment, plain, profiles};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
@@ -14,27 +15,38 @@ const THOROUGH: Effort = Effort { tuples: 4000, random: 256, uniforms: 64, calls
 /// For programs of which there are many.
 const QUICK: Effort = Effort { tuples: 300, random: 100, uniforms: 8, calls: 60 };
 
+/// What a profile lacks that a program needs, so that it must be rejected there: the fault's words and a name for it.
+pub fn lacks(program: &Program, profile: Profile) -> Option<(&'static str, &'static str)> {
+    if program.fma && !profile.info().fma {
+        return Some(("fma", "no fma"));
+    }
+    let pairs = program.name == "narrow lanes" && profile.lanes_of_bits(32) == 1;
+    pairs.then_some(("pairs of lanes", "no pairs of lanes"))
+}
+
 /// Why a correct program may be rejected: the machine has too few registers, or no such instruction.
 fn may_reject(problem: &Diagnostic, profile: Profile, program: &Program) -> Option<&'static str> {
-    match problem.code {
-        Code::OutOfRegisters => Some("too few registers"),
-        _ if program.fma && !profile.info().fma && problem.message.contains("fma") => Some("no fma"),
+    match (problem.code, lacks(program, profile)) {
+        (Code::OutOfRegisters, _) => Some("too few registers"),
+        (_, Some((words, reason))) if problem.message.contains(words) => Some(reason),
         _ => None,
     }
 }
 
-/// Lines a program up. One that needs `fma` must be rejected where there is none, and must run elsewhere.
+/// Lines a program up. One that needs what the profile lacks must be rejected there, and must run elsewhere.
 fn add(bench: &mut Bench, program: &Program, profile: Profile, fuse: FuseLevel, effort: Effort, strict: bool) {
     let outcome = bench.add(&program.name, &program.text, profile, fuse, effort);
-    let lacks_fma = program.fma && !profile.info().fma;
-    match outcome {
-        Ok(()) if lacks_fma => bench.fail(format!("{} compiles on {profile}, which has no fma", program.name), &[]),
-        Ok(()) => {}
-        Err(diagnostics) => {
+    let lacking = lacks(program, profile);
+    match (outcome, lacking) {
+        (Ok(()), Some((_, reason))) => {
+            bench.fail(format!("{} compiles on {profile}, which has {reason}", program.name), &[]);
+        }
+        (Ok(()), None) => {}
+        (Err(diagnostics), _) => {
             let errors = diagnostics.iter().filter(|d| d.is_error());
             let reasons: Option<Vec<_>> = errors.map(|d| may_reject(d, profile, program)).collect();
             match reasons.as_deref() {
-                Some([first, ..]) if !strict || lacks_fma => *bench.rejected.entry(first).or_default() += 1,
+                Some([first, ..]) if !strict || lacking.is_some() => *bench.rejected.entry(first).or_default() += 1,
                 _ => bench.fail(format!("{} on {profile}\n{}", program.name, program.text), &diagnostics),
             }
         }
@@ -55,20 +67,7 @@ fn vocabulary_runs_on(profile: Profile) {
     assert!(functions > 250 && calls > 500_000, "only {functions} functions and {calls} calls");
 }
 
-#[test]
-fn vocabulary_on_sse2() {
-    vocabulary_runs_on(Profile::X86Sse2);
-}
-
-#[test]
-fn vocabulary_on_avx2() {
-    vocabulary_runs_on(Profile::X86Avx2);
-}
-
-#[test]
-fn vocabulary_on_avx512() {
-    vocabulary_runs_on(Profile::X86Avx512);
-}
+on_each_profile!(vocabulary_on, super::vocabulary_runs_on);
 
 fn operations_run_on(profile: Profile) {
     let mut bench = Bench::default();
@@ -79,30 +78,19 @@ fn operations_run_on(profile: Profile) {
     assert!(functions > 800 && calls > 50_000, "only {functions} functions and {calls} calls");
 }
 
-#[test]
-fn operations_on_sse2() {
-    operations_run_on(Profile::X86Sse2);
-}
-
-#[test]
-fn operations_on_avx2() {
-    operations_run_on(Profile::X86Avx2);
-}
-
-#[test]
-fn operations_on_avx512() {
-    operations_run_on(Profile::X86Avx512);
-}
+on_each_profile!(operations_on, super::operations_run_on);
 
 #[test]
 fn regions_of_the_optimisation_table() {
     let mut bench = Bench::default();
-    for profile in PROFILES {
+    for profile in profiles() {
         for fuse in [FuseLevel::Exact, FuseLevel::Contract, FuseLevel::Full] {
             add(&mut bench, &regions::program(), profile, fuse, THOROUGH, true);
         }
     }
-    bench.finish();
+    let (functions, _) = bench.finish();
+    // The regions and two of wrapping integers.
+    assert_eq!(functions, (regions::REGIONS.len() + 2) * 3 * profiles().len());
 }
 
 /// Operations that cost an instruction: neither moves nor constants.
@@ -118,7 +106,7 @@ fn arithmetic(text: &str, profile: Profile) -> usize {
 fn regions_come_to_the_known_number_of_operations() {
     let mut wrong = Vec::new();
     for region in regions::REGIONS {
-        for profile in PROFILES {
+        for profile in profiles() {
             let expected = if profile.info().fma { region.fma } else { region.plain } as usize;
             let got = arithmetic(&region.text(), profile);
             if got > expected {
@@ -129,27 +117,29 @@ fn regions_come_to_the_known_number_of_operations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-#[test]
-fn examples_and_cases() {
+/// Every example, and every case at its level of fusion, wherever they compile. Where a case says `expect agrees` it must.
+fn files_run_on(profile: Profile) {
     let mut bench = Bench::default();
-    let files = files();
-    assert!(files.len() > 5, "the repository's examples and cases are not where they were");
-    for (path, text) in files {
-        for profile in PROFILES {
-            // Rejected files have their own expectations; here those that compile run.
-            let name = path.display().to_string();
-            match bench.add(&name, &text, profile, FuseLevel::Full, THOROUGH) {
-                Ok(()) => {}
-                Err(_) if text.contains("expect error") => {}
-                Err(diagnostics) if text.contains(profile.name()) || !text.contains("x86-") => {
-                    bench.fail(format!("{name} on {profile}"), &diagnostics);
-                }
-                Err(_) => {}
-            }
+    let examples = rake_files("examples").unwrap();
+    assert!(examples.len() > 2, "the examples are not where they were");
+    for path in examples {
+        let (name, text) = (path.display().to_string(), std::fs::read_to_string(root().join(&path)).unwrap());
+        if let Err(diagnostics) = bench.add(&name, &text, profile, FuseLevel::Full, THOROUGH) {
+            bench.fail(format!("{name} on {profile}"), &diagnostics);
         }
     }
-    bench.finish();
+    for case in cases().unwrap() {
+        let (name, directives) = (case.path.display().to_string(), &case.directives);
+        let outcome = bench.add(&name, &case.source, profile, directives.fuse, THOROUGH);
+        if let (Err(diagnostics), true) = (outcome, directives.agrees.contains(&profile)) {
+            bench.fail(format!("{name} on {profile}"), &diagnostics);
+        }
+    }
+    let (functions, _) = bench.finish();
+    assert!(functions > 200, "only {functions} functions");
 }
+
+on_each_profile!(files_on, super::files_run_on);
 
 /// Random programs, `RAKE_TEST_PROGRAMS` of them from the seed `RAKE_TEST_SEED` on.
 fn random_programs_run_on(profile: Profile) {
@@ -167,39 +157,25 @@ fn random_programs_run_on(profile: Profile) {
     bench.finish();
 }
 
-#[test]
-fn random_programs_on_sse2() {
-    random_programs_run_on(Profile::X86Sse2);
-}
-
-#[test]
-fn random_programs_on_avx2() {
-    random_programs_run_on(Profile::X86Avx2);
-}
-
-#[test]
-fn random_programs_on_avx512() {
-    random_programs_run_on(Profile::X86Avx512);
-}
+on_each_profile!(random_programs_on, super::random_programs_run_on);
 
 /// Random rakes, half as many as programs of scratches.
-#[test]
-fn random_rakes() {
-    for profile in PROFILES {
-        let mut bench = Bench::default();
-        let first = from_environment("RAKE_TEST_SEED", 1);
-        let count = from_environment("RAKE_TEST_PROGRAMS", 120) / 2;
-        for seed in first..first + count {
-            let fma = profile.info().fma && seed % 3 == 0;
-            let program = random::rakes(seed, 3, fma);
-            let fuse = [FuseLevel::Full, FuseLevel::Exact][seed as usize % 2];
-            add(&mut bench, &program, profile, fuse, QUICK, false);
-        }
-        let rejected: usize = bench.rejected.values().sum();
-        assert!(rejected as u64 * 10 <= count, "too many are rejected: {:?}", bench.rejected);
-        bench.finish();
+fn random_rakes_run_on(profile: Profile) {
+    let mut bench = Bench::default();
+    let first = from_environment("RAKE_TEST_SEED", 1);
+    let count = from_environment("RAKE_TEST_PROGRAMS", 120) / 2;
+    for seed in first..first + count {
+        let fma = profile.info().fma && seed % 3 == 0;
+        let program = random::rakes(seed, 3, fma);
+        let fuse = [FuseLevel::Full, FuseLevel::Exact][seed as usize % 2];
+        add(&mut bench, &program, profile, fuse, QUICK, false);
     }
+    let rejected: usize = bench.rejected.values().sum();
+    assert!(rejected as u64 * 10 <= count, "too many are rejected: {:?}", bench.rejected);
+    bench.finish();
 }
+
+on_each_profile!(random_rakes_on, super::random_rakes_run_on);
 
 /// Different targets may round a region differently; with `--fuse exact` they must not.
 #[test]

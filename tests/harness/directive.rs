@@ -24,7 +24,8 @@ use rakec::pipeline;
 use std::collections::BTreeSet;
 
 /// The profiles of a directive that names none.
-pub const DEFAULT_PROFILES: [Profile; 3] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512];
+pub const DEFAULT_PROFILES: [Profile; 4] =
+    [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon];
 
 /// What a case file asks for.
 #[derive(Clone, Debug, Default)]

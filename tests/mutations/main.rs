@@ -15,7 +15,7 @@ use rake_ir::profile::Profile;
 use rake_verifier::{Metadata, Prepared};
 use rakec::pipeline::Ir;
 use rayon::prelude::*;
-use support::{PROFILES, ir_at, object};
+use support::{X86, ir_at, object};
 
 /// Other values tried for each byte beside its eight single-bit flips.
 const SEEDED: usize = 16;
@@ -56,7 +56,7 @@ fn examples() -> Vec<Made> {
     paths.retain(|path| path.extension().is_some_and(|e| e == "rk"));
     paths.sort();
     assert!(paths.len() >= 6);
-    paths.iter().flat_map(|path| PROFILES.map(|profile| made(path, profile))).collect()
+    paths.iter().flat_map(|path| X86.map(|profile| made(path, profile))).collect()
 }
 
 /// Decoded by iced-x86, which decoded nothing for the verifier: mnemonics and operands. Of a copy from a register to

@@ -1,22 +1,25 @@
 //! Damaged dumps of every IR that reads back: read, checked and compiled to the end, or refused.
 
-use crate::support::{PROFILES, files, from_environment, ir_at};
+use crate::support::{everything, files, from_environment, ir_at, profiles};
 use crate::watch::{options, shown, survive};
 use rake_ir::diag::Code;
 use rake_ir::lane::FuseLevel;
+use rake_ir::profile::Profile;
 use rake_testkit::source::{mutate, random, regions};
 use rake_testkit::special::Bits;
 use rakec::Options;
 use rakec::pipeline::Kind;
+
+const AVX2: Profile = Profile::X86Avx2;
 
 /// Dumps of an IR, of programs small enough to read.
 fn dumps(kind: Kind) -> Vec<String> {
     let mut texts: Vec<String> = files().into_iter().map(|(_, text)| text).filter(|text| text.len() < 3000).collect();
     texts.extend(regions::REGIONS.iter().map(|region| region.text()));
     texts.extend((0..15).map(|seed| random::program(seed, 2, false).text));
-    let mut dumps = Vec::new();
+    let (mut dumps, profiles) = (Vec::new(), profiles());
     for (index, text) in texts.iter().enumerate() {
-        let profile = PROFILES[index % 3];
+        let profile = profiles[index % profiles.len()];
         dumps.extend(ir_at(text, profile, FuseLevel::Full, kind.name()).ok().map(|ir| ir.print()));
     }
     assert!(dumps.len() > 15, "{}: only {} programs compile", kind.name(), dumps.len());
@@ -31,9 +34,8 @@ fn readable() -> impl Iterator<Item = Kind> {
 fn every_dump_reads_back_and_compiles() {
     for kind in readable() {
         for dump in dumps(kind) {
-            let profile = PROFILES.into_iter().find(|p| dump.contains(&format!("profile {p}"))).unwrap_or(PROFILES[0]);
-            let from =
-                Options { from: Some(kind.name().to_owned()), ..crate::support::everything(profile, FuseLevel::Full) };
+            let profile = profiles().into_iter().find(|p| dump.contains(&format!("profile {p}\n"))).unwrap_or(AVX2);
+            let from = Options { from: Some(kind.name().to_owned()), ..everything(profile, FuseLevel::Full) };
             match survive(dump.as_bytes(), from) {
                 Ok(outputs) if outputs.succeeded() => {}
                 // A case may be about a program that fits no registers; its earlier IRs are fine.
@@ -83,8 +85,7 @@ fn words(lines: &mut [Vec<&str>], from: usize, to: usize, edit: usize, bits: &mu
 
 /// What is said of a dump that reads but breaks what its IR promises.
 fn refused(kind: Kind, dump: &str) -> String {
-    let options =
-        Options { from: Some(kind.name().to_owned()), ..crate::support::everything(PROFILES[1], FuseLevel::Full) };
+    let options = Options { from: Some(kind.name().to_owned()), ..everything(AVX2, FuseLevel::Full) };
     let outputs = survive(dump.as_bytes(), options).unwrap_or_else(|problem| panic!("{problem}\n{dump}"));
     assert!(!outputs.succeeded() && outputs.object.is_none(), "accepted:\n{dump}");
     crate::support::plain(&outputs.diagnostics)
@@ -122,20 +123,11 @@ fn a_chosen_graph_that_is_not_its_source_is_refused() {
         );
         scratch(Kind::Fused, &body)
     };
-    let from = Options { from: Some("fused".into()), ..crate::support::everything(PROFILES[1], FuseLevel::Full) };
+    let from = Options { from: Some("fused".into()), ..everything(AVX2, FuseLevel::Full) };
     let right = survive(region("mul_add").as_bytes(), from).unwrap();
     assert!(right.succeeded(), "{}", crate::support::plain(&right.diagnostics));
     let text = refused(Kind::Fused, &region("mul_sub"));
     assert!(text.starts_with("R0020") && text.contains("f: `r` of the region differs"), "{text}");
-}
-
-#[test]
-fn dumps_for_profiles_without_code_are_refused() {
-    for kind in readable() {
-        let dump = format!("rake {} 1\nprofile scalar\nfuse full\n", kind.name());
-        let text = refused(kind, &dump);
-        assert!(text.starts_with("R0001") && text.contains("scalar"), "{text}");
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Inputs of extreme size or depth, cut inputs, and bytes that are no text.
 
-use crate::support::{PROFILES, everything, files};
+use crate::support::{everything, files, profiles};
 use crate::watch::{shown, survive};
 use rake_ir::lane::FuseLevel;
 use rakec::Outputs;
@@ -130,11 +130,12 @@ fn calls_and_repeats_do_not_explode() {
 
 #[test]
 fn every_truncation_of_every_file_ends() {
+    let profiles = profiles();
     for (path, text) in files() {
         // The whole pipeline for each prefix of each file would be most of the test's time.
         let step = (text.len() / 120).max(1);
         for end in (0..text.len()).step_by(step) {
-            let profile = PROFILES[end % 3];
+            let profile = profiles[end % profiles.len()];
             run_on(&format!("{} up to {end}", path.display()), &text.as_bytes()[..end], profile);
         }
     }

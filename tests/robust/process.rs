@@ -1,6 +1,6 @@
 //! The command itself: whatever the input, it ends with 0, 1 or 2, and never by a signal.
 
-use crate::support::{Scratch, files, from_environment};
+use crate::support::{Scratch, files, from_environment, profiles};
 use rake_testkit::process::measure;
 use rake_testkit::source::mutate;
 use rake_testkit::special::Bits;
@@ -13,6 +13,7 @@ const MODES: &[&[&str]] = &[
     &[],
     &["--verify-native", "-o", "k.o"],
     &["--emit-obj", "-o", "k.o"],
+    &["--emit-wasm", "-o", "k.wasm"],
     &["--emit-asm", "-o", "-"],
     &["--emit-header", "-o", "-"],
     &["--emit-tokens"],
@@ -48,7 +49,7 @@ fn ends_well(folder: &Path, input: &Path, mode: &[&str], profile: &str) {
 #[test]
 fn every_mode_ends_well_on_damaged_programs() {
     let folder = Scratch::new("process-fuzz");
-    let seeds = files();
+    let (seeds, profiles) = (files(), profiles());
     let first = from_environment("RAKE_TEST_SEED", 1);
     let count = from_environment("RAKE_TEST_FUZZ", 1500) / 8;
     for seed in first..first + count {
@@ -57,7 +58,8 @@ fn every_mode_ends_well_on_damaged_programs() {
         let bytes = if bits.below(4) == 0 { text.to_vec() } else { mutate::mutate(text, &mut bits) };
         let input = folder.write("k.rk", bytes);
         let mode = MODES[bits.below(MODES.len())];
-        ends_well(&folder.0, &input, mode, ["x86-sse2", "x86-avx2", "x86-avx512"][bits.below(3)]);
+        let profile = profiles[bits.below(profiles.len())];
+        ends_well(&folder.0, &input, mode, profile.name());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Compiles hostile input and watches: a panic or a long time is a failure that names its input.
 
-use crate::support::{NoFiles, PROFILES, everything};
+use crate::support::{NoFiles, everything, profiles};
 use rake_ir::lane::FuseLevel;
 use rake_testkit::special::Bits;
 use rakec::{Compiler, Options, Outputs};
@@ -36,15 +36,17 @@ pub fn survive(bytes: &[u8], options: Options) -> Result<Outputs, String> {
     if took > BUDGET + BUDGET_PER_BYTE * bytes.len() as u32 {
         return Err(format!("took {took:?}"));
     }
-    if outputs.succeeded() && outputs.object.is_none() {
-        return Err("neither an object nor an error".into());
+    let code = outputs.object.is_some() || outputs.module.is_some() || outputs.c.is_some();
+    if outputs.succeeded() && !code {
+        return Err("neither code nor an error".into());
     }
     Ok(outputs)
 }
 
 /// Random options: every profile and level, now and then with all dumps, checks, explanations.
 pub fn options(bits: &mut Bits) -> Options {
-    let profile = PROFILES[bits.below(3)];
+    let profiles = profiles();
+    let profile = profiles[bits.below(profiles.len())];
     let fuse = [FuseLevel::Full, FuseLevel::Contract, FuseLevel::Exact][bits.below(3)];
     let mut options = everything(profile, fuse);
     options.explain = bits.below(4) == 0;

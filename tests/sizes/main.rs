@@ -28,7 +28,7 @@ use rakec::{Emit, Options};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use support::{PROFILES, plain};
+use support::{X86, plain};
 
 /// The columns of the table.
 const COLUMNS: [Profile; 5] =
@@ -90,7 +90,7 @@ fn is_sampled(program: &Program) -> bool {
 fn peers_compute_what_the_language_says() {
     let mut bench = Bench::default();
     let effort = Effort { tuples: 4000, random: 256, uniforms: 64, calls: 3000 };
-    for profile in PROFILES {
+    for profile in X86 {
         for (index, object) in Peers::build(profile).0.iter().enumerate() {
             let linked = link_elf(object).unwrap_or_else(|error| panic!("the peers on {profile}: {error}"));
             for (prefix, program) in programs(profile) {

@@ -10,8 +10,13 @@ use rakec::pipeline::Ir;
 use rakec::{Compiler, Emit, Files, Options, Outputs};
 use std::path::{Path, PathBuf};
 
+/// The profiles of x86.
+pub const X86: [Profile; 3] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512];
+
 /// The profiles that code can be generated for.
-pub const PROFILES: [Profile; 3] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512];
+pub fn profiles() -> Vec<Profile> {
+    Profile::all().filter(|profile| profile.info().available).collect()
+}
 
 /// No file but the one under test.
 pub struct NoFiles;
@@ -28,10 +33,21 @@ pub fn compile(bytes: &[u8], options: Options) -> Outputs {
     compiler.compile_bytes(Path::new("kernel.rk"), bytes.to_vec())
 }
 
-/// Options that emit and verify everything.
+/// Options that emit everything that there is for a profile, and verify it.
 pub fn everything(profile: Profile, fuse: FuseLevel) -> Options {
-    let emit = Emit { object: true, assembly: true, header: true, verify: true, ..Emit::default() };
+    let emit = Emit { header: true, c: true, ..code(profile) };
+    let emit = Emit { assembly: emit.object, ..emit };
     Options { fuse, emit, ..Options::new(profile) }
+}
+
+/// What runs of a profile: a verified object, a verified module or C.
+fn code(profile: Profile) -> Emit {
+    let none = Emit::default();
+    match profile.info().family {
+        Family::X86 | Family::Aarch64 => Emit { object: true, verify: true, ..none },
+        Family::Wasm => Emit { module: true, verify: true, ..none },
+        Family::Scalar => Emit { c: true, ..none },
+    }
 }
 
 /// The program after a pass or in an IR.
@@ -72,13 +88,7 @@ pub enum Built {
 /// # Errors
 /// What the compiler says of the program.
 pub fn built(text: &str, profile: Profile, fuse: FuseLevel) -> Result<Built, Vec<Diagnostic>> {
-    let none = Emit::default();
-    let emit = match profile.info().family {
-        Family::X86 | Family::Aarch64 => Emit { object: true, verify: true, ..none },
-        Family::Wasm => Emit { module: true, verify: true, ..none },
-        Family::Scalar => Emit { c: true, ..none },
-    };
-    let outputs = compile(text.as_bytes(), Options { fuse, emit, ..Options::new(profile) });
+    let outputs = compile(text.as_bytes(), Options { fuse, emit: code(profile), ..Options::new(profile) });
     if outputs.diagnostics.iter().any(Diagnostic::is_error) {
         return Err(outputs.diagnostics);
     }
