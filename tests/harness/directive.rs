@@ -10,7 +10,7 @@
 //! ~~ expect error R0312 at 3:5 "total"                 an error; all errors must be expected
 //! ~~ expect error R0705 on x86-sse2 at 3:5 "fma"       an error on some profiles only
 //! ~~ expect value lo(nan, 1.0) = nan                   after every pass; lists fill the lanes in turn
-//! ~~ expect agrees                                     the machine agrees with the evaluator on special values
+//! ~~ expect agrees                                     its code agrees with the evaluator (tests/exec runs it)
 //! ```
 //!
 //! Directives are parsed strictly: a word that is not known fails the case.
@@ -23,9 +23,10 @@ use rake_ir::value::parse_literal;
 use rakec::pipeline;
 use std::collections::BTreeSet;
 
-/// The profiles of a directive that names none.
-pub const DEFAULT_PROFILES: [Profile; 4] =
-    [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon];
+/// The profiles of a directive that names none: those with vectors.
+pub fn default_profiles() -> Vec<Profile> {
+    Profile::all().map(Profile::info).filter(|row| row.available && row.rack_bits > 0).map(|row| row.profile).collect()
+}
 
 /// What a case file asks for.
 #[derive(Clone, Debug, Default)]
@@ -139,7 +140,7 @@ impl Directives {
                 Ok(())
             }
             None if rest == "agrees" => {
-                self.agrees.extend(DEFAULT_PROFILES);
+                self.agrees.extend(default_profiles());
                 Ok(())
             }
             _ => self.count(rest, text),
@@ -173,7 +174,7 @@ impl Directives {
         let (subject, items) = rest.split_once(':').ok_or("`:` is missing")?;
         let (what, on) = match subject.split_once(' ') {
             Some((what, on)) => (what, profiles(on)?),
-            None => (subject, DEFAULT_PROFILES.to_vec()),
+            None => (subject, default_profiles()),
         };
         let pass = if what == "instructions" { None } else { Some(pass(what)?) };
         let items = items.split(',').map(|item| {
@@ -204,7 +205,7 @@ impl Directives {
 
     fn value(&mut self, rest: &str, text: &str) -> Result<(), String> {
         let (on, call) = match rest.strip_prefix("on ") {
-            None => (DEFAULT_PROFILES.to_vec(), rest),
+            None => (default_profiles(), rest),
             Some(rest) => {
                 let space = rest.find('(').and_then(|open| rest[..open].rfind(' ')).ok_or("a call is missing")?;
                 (profiles(&rest[..space])?, &rest[space + 1..])
