@@ -55,12 +55,18 @@ fn add(bench: &mut Bench, program: &Program, profile: Profile, fuse: FuseLevel, 
 
 /// For each operation of the vocabulary: all triples of special values, and 100,000 tuples of random bits.
 const MATRIX: Effort = Effort { tuples: 300_000, random: 100_000, uniforms: 64, calls: 100_000 };
+/// Where a call is of one lane: all pairs, and triples of an even choice.
+const ONE_LANE: Effort = Effort { tuples: 20_000, random: 10_000, uniforms: 64, calls: 30_000 };
 
 fn vocabulary_runs_on(profile: Profile) {
     let mut bench = Bench::default();
     for program in operations::vocabulary(profile.lanes_of_bits(32)) {
         // What moves lanes by each literal is many functions of one kind.
-        let effort = if program.name.starts_with("lane moves") { THOROUGH } else { MATRIX };
+        let effort = match profile.lanes_of_bits(32) {
+            _ if program.name.starts_with("lane moves") => THOROUGH,
+            1 => ONE_LANE,
+            _ => MATRIX,
+        };
         add(&mut bench, &program, profile, FuseLevel::Full, effort, true);
     }
     let (functions, calls) = bench.finish();

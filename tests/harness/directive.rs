@@ -17,15 +17,16 @@
 
 use rake_ir::diag::Code;
 use rake_ir::lane::FuseLevel;
-use rake_ir::profile::Profile;
+use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Elem;
 use rake_ir::value::parse_literal;
 use rakec::pipeline;
 use std::collections::BTreeSet;
 
-/// The profiles of a directive that names none: those with vectors.
+/// The profiles of a directive that names none: those with machine code of vectors.
 pub fn default_profiles() -> Vec<Profile> {
-    Profile::all().map(Profile::info).filter(|row| row.available && row.rack_bits > 0).map(|row| row.profile).collect()
+    let native = |profile: &Profile| matches!(profile.info().family, Family::X86 | Family::Aarch64);
+    Profile::all().filter(native).collect()
 }
 
 /// What a case file asks for.

@@ -17,7 +17,7 @@ fn dumps(kind: Kind) -> Vec<String> {
     let mut texts: Vec<String> = files().into_iter().map(|(_, text)| text).filter(|text| text.len() < 3000).collect();
     texts.extend(regions::REGIONS.iter().map(|region| region.text()));
     texts.extend((0..15).map(|seed| random::program(seed, 2, false).text));
-    let (mut dumps, profiles) = (Vec::new(), profiles());
+    let (mut dumps, profiles) = (Vec::new(), reaching(kind));
     for (index, text) in texts.iter().enumerate() {
         let profile = profiles[index % profiles.len()];
         dumps.extend(ir_at(text, profile, FuseLevel::Full, kind.name()).ok().map(|ir| ir.print()));
@@ -26,8 +26,17 @@ fn dumps(kind: Kind) -> Vec<String> {
     dumps
 }
 
+/// The profiles whose programs come to an IR.
+fn reaching(kind: Kind) -> Vec<Profile> {
+    let text = regions::REGIONS[0].text();
+    let reaches =
+        |&profile: &Profile| ir_at(&text, profile, FuseLevel::Full, kind.name()).is_ok_and(|ir| ir.kind() == kind);
+    profiles().into_iter().filter(reaches).collect()
+}
+
+/// The IRs that read back and that some profile's programs come to.
 fn readable() -> impl Iterator<Item = Kind> {
-    Kind::ALL.into_iter().filter(|kind| kind.reads_back())
+    Kind::ALL.into_iter().filter(|kind| kind.reads_back() && !reaching(*kind).is_empty())
 }
 
 #[test]
