@@ -29,6 +29,16 @@ macro_rules! on_each_profile {
             }
 
             #[test]
+            fn wasm_simd128() {
+                $run(Profile::WasmSimd128);
+            }
+
+            #[test]
+            fn wasm_simd128_relaxed() {
+                $run(Profile::WasmSimd128Relaxed);
+            }
+
+            #[test]
             fn scalar() {
                 $run(Profile::Scalar);
             }
@@ -38,6 +48,7 @@ macro_rules! on_each_profile {
 
 mod arguments;
 mod assembly;
+mod c;
 mod calls_from_c;
 mod engine;
 mod engines;
