@@ -126,13 +126,16 @@ pub(super) fn widen(code: &mut [Stacked]) {
     }
     for (region, (mut first, mut last)) in spans {
         let free = |inst: &Stacked| inst.region.is_none();
-        let loads = |inst: &Stacked| match inst.code {
-            Code::Get(_) => true,
-            Code::Op { op, .. } => op.info().kind == Kind::Const,
-            _ => false,
-        };
-        while first > 0 && free(&code[first - 1]) && loads(&code[first - 1]) {
-            first -= 1;
+        let is = |inst: &Stacked, kind: Kind| inst.op().is_some_and(|op| op.info().kind == kind);
+        loop {
+            // A get, a constant, or a constant in every lane.
+            first -= match code[..first] {
+                [.., ref last] if free(last) && (matches!(last.code, Code::Get(_)) || is(last, Kind::Const)) => 1,
+                [.., ref of, ref last] if free(last) && free(of) && is(last, Kind::Boundary) && is(of, Kind::Const) => {
+                    2
+                }
+                _ => break,
+            };
         }
         while code.get(last + 1).is_some_and(|i| free(i) && matches!(i.code, Code::Set(_) | Code::Tee(_))) {
             last += 1;
