@@ -1,4 +1,5 @@
-//! The parts of a relocatable object that verification is about, read strictly: what this compiler never writes is refused.
+//! The parts of a relocatable object that verification is about, read strictly: what this compiler never writes is
+//! refused.
 
 use object::elf::{self, SHF_ALLOC, SHF_EXECINSTR};
 use object::read::elf::{FileHeader, Rela, SectionHeader, SectionTable, Sym};
@@ -278,8 +279,8 @@ impl<'a> Image<'a> {
         if !stamp.is_some_and(|stamp| stamp.ends_with(made_for.as_bytes())) {
             return Err(format!("`.comment` does not hold one stamp that ends in `{}`", made_for.trim_start()));
         }
-        // Sizes of name and content, NT_GNU_PROPERTY_TYPE_0, the name; one property of four bytes and its bits; padding to
-        // eight (the program property section of the x86-64 psABI, and of the AArch64 ELF supplement).
+        // Sizes of name and content, NT_GNU_PROPERTY_TYPE_0, the name; one property of four bytes and its bits; padding
+        // to eight (the program property section of the x86-64 psABI, and of the AArch64 ELF supplement).
         let (property, bits) = self.layout.property;
         let words = [4, 16, 5, u32::from_le_bytes(*b"GNU\0"), property, 4, bits, 0];
         let expected: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -1,18 +1,20 @@
-//! Reads finished objects back and checks each vector function twice, with a decoder other than the encoder that wrote it.
+//! Reads finished objects back and checks each vector function twice, with a decoder other than the encoder that wrote
+//! it.
 //!
 //! *Equality:* decoded instructions, operands, relocations and literal bytes equal the last IR before the bytes: the
-//! `allocated` program, for WebAssembly the `stacked` one. *Obligations*, from the bytes and what the source selected alone:
-//! only the profile's instructions; no calls, branches or stack; general registers only where scalars cross the boundary;
-//! every rack in one whole register; memory operands only as constant loads; every register written before it is read;
-//! cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. This crate shares no
-//! selection, allocation or encoding code with the backends: it depends on `rake-ir` alone. Each family of machines has a
-//! folder; what is general stands beside them.
+//! `allocated` program, for WebAssembly the `stacked` one. *Obligations*, from the bytes and what the source selected
+//! alone: only the profile's instructions; no calls, branches or stack; general registers only where scalars cross the
+//! boundary; every rack in one whole register; memory operands only as constant loads; every register written before it
+//! is read; cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. This
+//! crate shares no selection, allocation or encoding code with the backends: it depends on `rake-ir` alone. Each family
+//! of machines has a folder; what is general stands beside them.
 
 mod aarch64;
 mod crossing;
 mod facts;
 mod image;
 mod obligations;
+mod tables;
 mod unwind;
 pub mod wasm;
 mod x86;

@@ -1,5 +1,5 @@
-//! Obligations: what the bytes of a vector function may hold, whatever the program that they were written from says. Here
-//! stands what is the same for every machine: the list, the counts and the regions.
+//! Obligations: what the bytes of a vector function may hold, whatever the program that they were written from says.
+//! Here stands what is the same for every machine: the list, the counts and the regions.
 
 use crate::facts::{Counted, FunctionFacts, RegionFacts};
 use smol_str::SmolStr;

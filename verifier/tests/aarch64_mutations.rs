@@ -1,5 +1,5 @@
-//! The verifier accepts good objects for AArch64, and rejects every flipped bit of an instruction, a literal, padding, a
-//! mapping symbol, an unwind entry or a note, and every edit of an allocated instruction that makes other code.
+//! The verifier accepts good objects for AArch64, and rejects every flipped bit of an instruction, a literal, padding,
+//! a mapping symbol, an unwind entry or a note, and every edit of an allocated instruction that makes other code.
 
 #[path = "../../backends/tests/common/a64_samples.rs"]
 #[allow(dead_code)]

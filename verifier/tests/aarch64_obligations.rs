@@ -1,4 +1,5 @@
-//! For each obligation objects for AArch64, made by hand, that break it and nothing else. The words are those of GNU `as`.
+//! For each obligation objects for AArch64, made by hand, that break it and nothing else. The words are those of GNU
+//! `as`.
 
 use object::elf::{STB_GLOBAL, STB_LOCAL, STT_FUNC, STT_NOTYPE, STV_DEFAULT, STV_HIDDEN};
 use object::write::{Object, StandardSection, Symbol, SymbolSection};

@@ -1,5 +1,5 @@
-//! The verifier accepts good objects, and rejects every change of a code, relocation or literal byte and every edit of an
-//! allocated instruction, unless what is left means exactly the same.
+//! The verifier accepts good objects, and rejects every change of a code, relocation or literal byte and every edit of
+//! an allocated instruction, unless what is left means exactly the same.
 
 #[path = "../../backends/tests/common/samples.rs"]
 #[allow(dead_code)]

@@ -1,5 +1,5 @@
-//! For each obligation WebAssembly modules, made by hand byte by byte, that break it and nothing else. Opcodes are those of
-//! the specification 2.0 (section 5.4) and the relaxed SIMD proposal.
+//! For each obligation WebAssembly modules, made by hand byte by byte, that break it and nothing else. Opcodes are
+//! those of the specification 2.0 (section 5.4) and the relaxed SIMD proposal.
 
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::profile::Profile::{self, WasmSimd128, WasmSimd128Relaxed};

@@ -1,8 +1,8 @@
-//! The bits of every AArch64 instruction of the table, written down from the Arm Architecture Reference Manual (DDI 0487,
-//! section C4.1) a second time, apart from the encoder's.
+//! The bits of every AArch64 instruction of the table, written down from the Arm Architecture Reference Manual (DDI
+//! 0487, section C4.1) a second time, apart from the encoder's.
 //!
-//! Each row is a word and the fields in it that vary; every other bit is fixed. So no bit of an accepted word is unchecked,
-//! also where the machine ignores it, and two words that are accepted are two instructions.
+//! Each row is a word and the fields in it that vary; every other bit is fixed. So no bit of an accepted word is
+//! unchecked, also where the machine ignores it, and two words that are accepted are two instructions.
 
 use rake_ir::machine::aarch64::{A64, ALL};
 
@@ -30,8 +30,8 @@ pub enum Imm {
     Right(u8),
     /// A lane in H:L, bits 11 and 21 (by element).
     Element,
-    /// The lane that is written, in its low four bits, and the lane that is read, in the high ones: each from which bit,
-    /// and of how many (INS, element).
+    /// The lane that is written, in its low four bits, and the lane that is read, in the high ones: each from which
+    /// bit, and of how many (INS, element).
     Lanes((u8, u8), (u8, u8)),
     /// `abc` in bits 16 to 18, `defgh` in bits 5 to 9 (modified immediate).
     Modified,

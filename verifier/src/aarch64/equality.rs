@@ -3,9 +3,10 @@
 use super::decode::{Instruction, What};
 use crate::Difference;
 use crate::image::{Image, Symbol};
+use crate::tables::Tables;
 use rake_ir::allocated::Function;
 use rake_ir::machine::aarch64::A64;
-use rake_ir::machine::{Class, Inst, MachOp, Operand, PhysReg, View};
+use rake_ir::machine::{Inst, LiteralId, MachOp, Operand, PhysReg, View};
 
 /// Compares a function's decoded instructions and literals with its allocated form.
 ///
@@ -21,8 +22,10 @@ pub fn compare(
     if landing.what != What::Landing {
         return Err((0, None, "`bti c` is missing".into()));
     }
+    let mut tables = Tables::default();
     for (at, (decoded, inst)) in body.iter().zip(&function.insts).enumerate() {
-        instruction(image, decoded, inst, function).map_err(|text| {
+        let same = tables.follow(inst).and_then(|()| instruction(image, decoded, inst, function));
+        same.map_err(|text| {
             let found = decoded.op().map_or("bti c", |op| op.info().name);
             let what = format!("instruction {at} (`{found}` decoded, `{}` allocated): {text}", inst.op.name());
             (decoded.offset, Some(inst.span), what)
@@ -91,18 +94,30 @@ fn instruction(
             Operand::Literal(_) | Operand::Broadcast(_) => return Err("a literal where none can stand".into()),
         }
     }
-    let reads_at_address = info.slots.iter().any(|slot| slot.view.class() == Class::G && slot.view == View::Address);
+    compare_literal(image, decoded.target, inst, literal, function)
+}
+
+/// Whether the bytes at the address that an instruction names are its literal.
+fn compare_literal(
+    image: &Image<'_>,
+    target: Option<i64>,
+    inst: &Inst<PhysReg>,
+    literal: Option<LiteralId>,
+    function: &Function,
+) -> Result<(), String> {
+    let info = inst.op.info();
+    let size = if inst.op == MachOp::A64(A64::Adr) { super::TABLE_BYTES } else { super::RACK_BYTES };
+    let reads_at_address = info.slots.iter().any(|slot| slot.view == View::Address);
     let bytes = match literal {
         Some(id) => Some(function.literals.get(id.0 as usize).ok_or("a literal that is not there")?),
         None => None,
     };
-    match (bytes, decoded.target) {
+    match (bytes, target) {
         (None, None) => Ok(()),
         // The address names the table.
         (Some(_), None) if reads_at_address => Ok(()),
         (Some(bytes), Some(target)) => {
             let start = usize::try_from(target).map_err(|_| "the literal lies before `.text`")?;
-            let size = super::read_size(op);
             if bytes.len() != size {
                 return Err(format!("a literal of {} bytes where {size} are read", bytes.len()));
             }

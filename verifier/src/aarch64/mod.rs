@@ -1,4 +1,5 @@
-//! What is AArch64's own: the bits of its instructions, decoding, pools of literals, and what the obligations say of them.
+//! What is AArch64's own: the bits of its instructions, decoding, pools of literals, and what the obligations say of
+//! them.
 
 mod bounds;
 mod decode;
@@ -27,8 +28,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// ELF for AArch64. The property is GNU_PROPERTY_AARCH64_FEATURE_1_AND: BTI and PAC. The unwind entry: version 1,
-/// augmentation "zR" (32-bit PC-relative starts), code alignment 4, data alignment -8, return address in column 30; CFA =
-/// sp, which is column 31 (DWARF 5, sections 6.4.1 and 6.4.2; AADWARF64, "DWARF register names").
+/// augmentation "zR" (32-bit PC-relative starts), code alignment 4, data alignment -8, return address in column 30; CFA
+/// = sp, which is column 31 (DWARF 5, sections 6.4.1 and 6.4.2; AADWARF64, "DWARF register names").
 #[rustfmt::skip]
 pub static LAYOUT: Layout = Layout {
     name: "AArch64",

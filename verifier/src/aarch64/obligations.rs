@@ -92,8 +92,8 @@ fn check_reads(facts: &FunctionFacts, insts: &[Instruction], say: &mut Say<'_>) 
     }
 }
 
-/// An entry is read at the address of a table, by a number that is no greater than its entries; addresses are for nothing
-/// else.
+/// An entry is read at the address of a table, by a number that is no greater than its entries; addresses are for
+/// nothing else.
 fn check_tables(image: &Image<'_>, insts: &[Instruction], say: &mut Say<'_>) {
     let mut bounds = Bounds::default();
     let mut tables: BTreeSet<u8> = BTreeSet::new();

@@ -19,8 +19,8 @@ pub fn place(image: &Image<'_>, symbol: &Symbol<'_>) -> Range<usize> {
     (symbol.start + symbol.len) as usize..end
 }
 
-/// Checks that only functions, the literals that they read and padding are in `.text`, and that the mapping symbols tell
-/// them apart.
+/// Checks that only functions, the literals that they read and padding are in `.text`, and that the mapping symbols
+/// tell them apart.
 ///
 /// # Errors
 /// What else is there.

@@ -2,6 +2,7 @@
 
 use super::encoding::Fields;
 use rake_ir::machine::aarch64::ALL;
+use std::collections::BTreeSet;
 
 /// An instruction in the table's syntax, filled in; `target` is the address that it names.
 pub fn written(fields: &Fields, target: Option<i64>) -> String {
@@ -96,8 +97,24 @@ fn number(word: &str) -> Option<String> {
 
 /// Whether an instruction is one of the table's, but on another part of a register or on elements of other widths.
 pub fn is_part(mnemonic: &str, operands: &str) -> bool {
-    let vector = operands.trim_start().starts_with(['v', 's', 'd', 'h', 'b', 'q']);
-    vector && ALL.iter().any(|op| op.info().mnemonics[0] == Some(mnemonic))
+    let found = parts(operands);
+    let rows = || ALL.iter().filter(|op| op.info().mnemonics[0] == Some(mnemonic));
+    rows().next().is_some() && !found.is_empty() && rows().all(|op| parts(op.syntax()) != found)
+}
+
+/// The parts of vector registers that operands name: arrangements such as `4s`, and the letters of scalars.
+fn parts(operands: &str) -> BTreeSet<String> {
+    let part = |word: &str| {
+        let word = word.trim_start_matches('{');
+        let (name, arrangement) = word.split_once('.').unwrap_or((word, ""));
+        let numbered = name.chars().nth(1).is_some_and(|c| c.is_ascii_digit() || c == '{');
+        match name.chars().next().filter(|_| numbered) {
+            Some('v') => Some(arrangement.trim_end_matches('}').to_string()),
+            Some(letter @ ('s' | 'd' | 'h' | 'b' | 'q')) => Some(letter.to_string()),
+            _ => None,
+        }
+    };
+    operands.split([',', ' ', '[', ']']).filter_map(part).collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! WebAssembly modules: kernels over `v128` and scalars, and beside each a wrapper for callers that have no `v128`.
 //!
-//! *Equality:* types, locals and every operator of a kernel equal the `stacked` program; a wrapper is the one that there is
-//! for its kernel. *Obligations*, from the bytes and what the source selected alone: kernels hold locals, constants and
-//! register SIMD of the profile's list and nothing else; what moves lanes, what leaves the racks and what is relaxed is
-//! exactly what was selected; regions are contiguous; the module has nothing but its kernels, wrappers and one memory.
+//! *Equality:* types, locals and every operator of a kernel equal the `stacked` program; a wrapper is the one that
+//! there is for its kernel. *Obligations*, from the bytes and what the source selected alone: kernels hold locals,
+//! constants and register SIMD of the profile's list and nothing else; what moves lanes, what leaves the racks and what
+//! is relaxed is exactly what was selected; regions are contiguous; the module has nothing but its kernels, wrappers
+//! and one memory.
 
 mod equality;
 mod module;

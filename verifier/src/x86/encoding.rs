@@ -1,11 +1,11 @@
 //! The fields of one x86-64 instruction, read from its bytes without the decoder's help.
 //!
 //! The decoder's answer is not enough on its own: it hides the predicate of a comparison in the mnemonic, and it passes
-//! over prefix bits that the machine ignores, or that make the machine fault. So the prefix, the register fields and the
-//! immediate are read here a second time (Intel SDM volume 2, chapter 2: REX, VEX, EVEX), and [`Fields::agrees`] holds
-//! them against the decoded operands. Each bit that no operand uses must have its one canonical value, so two encodings
-//! that are accepted as the same instruction differ at most in the choice between the 2- and 3-byte VEX prefix and in the
-//! direction of a register move.
+//! over prefix bits that the machine ignores, or that make the machine fault. So the prefix, the register fields and
+//! the immediate are read here a second time (Intel SDM volume 2, chapter 2: REX, VEX, EVEX), and [`Fields::agrees`]
+//! holds them against the decoded operands. Each bit that no operand uses must have its one canonical value, so two
+//! encodings that are accepted as the same instruction differ at most in the choice between the 2- and 3-byte VEX
+//! prefix and in the direction of a register move.
 
 use super::decode::{Class, Operand};
 
@@ -255,8 +255,8 @@ impl Fields {
         if widest.is_some_and(|l| l != self.length) {
             return Err("the vector length contradicts the decoded operands");
         }
-        // W tells 64-bit elements from others; where it is ignored it is clear. `kmov`, `kand` and the like of 32 and 64
-        // bits set it, which are not used.
+        // W tells 64-bit elements from others; where it is ignored it is clear. `kmov`, `kand` and the like of 32 and
+        // 64 bits set it, which are not used.
         let wide = mnemonic.ends_with("pd") || mnemonic.ends_with("sd") || mnemonic.ends_with('q');
         if self.w && !wide { Err("the W bit is set on an instruction of narrower elements") } else { Ok(()) }
     }

@@ -4,6 +4,7 @@ use super::decode::{Instruction, Operand as Decoded};
 use super::shapes::{Shapes, class_of, implied};
 use crate::Difference;
 use crate::image::{Image, Relocation, Symbol};
+use crate::tables::Tables;
 use rake_ir::allocated::Function;
 use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
 use rake_ir::machine::{Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
@@ -25,9 +26,11 @@ pub fn compare(
         return Err((0, None, format!("`{}` stands where `endbr64` is expected", landing.mnemonic)));
     }
     let mut relocations = image.relocations_in(symbol.start, symbol.start + symbol.len).iter();
+    let mut tables = Tables::default();
     for (at, (decoded, inst)) in body.iter().zip(&function.insts).enumerate() {
         let context = Context { image, symbol, space, function };
-        context.instruction(decoded, inst, &mut relocations).map_err(|text| {
+        let same = tables.follow(inst).and_then(|()| context.instruction(decoded, inst, &mut relocations));
+        same.map_err(|text| {
             let what =
                 format!("instruction {at} (`{}` decoded, `{}` allocated): {text}", decoded.mnemonic, inst.op.name());
             (decoded.offset, Some(inst.span), what)

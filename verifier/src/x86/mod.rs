@@ -1,5 +1,5 @@
-//! What is x86's own: decoding by capstone and by the bytes' own fields, the forms of each profile's instructions, and what
-//! the obligations say of them.
+//! What is x86's own: decoding by capstone and by the bytes' own fields, the forms of each profile's instructions, and
+//! what the obligations say of them.
 
 mod counted;
 mod decode;
@@ -22,9 +22,9 @@ use rake_ir::machine::x86::TABLE_BYTES;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// ELF for x86-64. The property is GNU_PROPERTY_X86_FEATURE_1_AND: IBT and SHSTK. The unwind entry: version 1, augmentation
-/// "zR" (32-bit PC-relative starts), code alignment 1, data alignment -8, return address in column 16; CFA = rsp + 8,
-/// return address at CFA - 8; two bytes of padding (DWARF 5, sections 6.4.1 and 6.4.2).
+/// ELF for x86-64. The property is GNU_PROPERTY_X86_FEATURE_1_AND: IBT and SHSTK. The unwind entry: version 1,
+/// augmentation "zR" (32-bit PC-relative starts), code alignment 1, data alignment -8, return address in column 16; CFA
+/// = rsp + 8, return address at CFA - 8; two bytes of padding (DWARF 5, sections 6.4.1 and 6.4.2).
 #[rustfmt::skip]
 pub static LAYOUT: Layout = Layout {
     name: "x86-64",

@@ -73,8 +73,8 @@ pub fn implied(op: X86, space: Space) -> (usize, Option<u8>) {
     }
 }
 
-/// Whether a row moves lanes to other lanes: what is made for that, and what takes one lane to all, or one out of many, on
-/// the way between register files. Copies of masks into racks, which allocation makes where masks run out, do not.
+/// Whether a row moves lanes to other lanes: what is made for that, and what takes one lane to all, or one out of many,
+/// on the way between register files. Copies of masks into racks, which allocation makes where masks run out, do not.
 pub fn crosses(op: X86, profile: Profile) -> bool {
     let info = op.info();
     let racks = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == machine::Class::V);
