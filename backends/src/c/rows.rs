@@ -266,13 +266,18 @@ pub const HELPERS: &[Helper] = &[
     ),
 ];
 
-/// Without a call for the sake of `errno` where the compiler can.
+/// One instruction, without a call for the sake of `errno`, where the compiler has a way to say that.
 const SQRT: &str = "#if defined(__has_builtin)
 #if __has_builtin(__builtin_elementwise_sqrt)
 #define RAKE_SQRT(x) __builtin_elementwise_sqrt(x)
 #endif
 #endif
-#ifndef RAKE_SQRT
+#if !defined(RAKE_SQRT) && defined(__SSE__)
+#include <xmmintrin.h>
+#define RAKE_SQRT(x) _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(x)))
+#elif !defined(RAKE_SQRT) && defined(__GNUC__)
+#define RAKE_SQRT(x) __builtin_sqrtf(x)
+#elif !defined(RAKE_SQRT)
 #include <math.h>
 #define RAKE_SQRT(x) sqrtf(x)
 #endif

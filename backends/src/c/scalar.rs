@@ -38,7 +38,8 @@ pub fn emit(program: &Program, options: &Options<'_>, stem: &str, line: Lines<'_
 }
 
 /// Each operation rounds once, to `float`, and is what it says. GCC ignores the standard pragma, and contracts unless it is
-/// told to conform to ISO C; what it compiles with other options it does not inline.
+/// told to conform to ISO C; what it compiles with other options it does not inline. A comparison of a value with itself
+/// asks for a NaN.
 const GUARD: &str = "#include <float.h>
 #include <stdbool.h>
 
@@ -55,9 +56,16 @@ const GUARD: &str = "#include <float.h>
 #pragma GCC push_options
 #pragma GCC optimize (\"fp-contract=off\")
 #endif
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored \"-Wtautological-compare\"
+#endif
 ";
 
 const END: &str = "
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options
 #endif
