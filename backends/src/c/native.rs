@@ -38,7 +38,11 @@ pub fn emit(program: &Program, options: &Options<'_>, stem: &str, line: Lines<'_
         quote(&mut out, "\t.att_syntax prefix");
     }
     let mut functions = program.functions.iter().zip(&declarations).peekable();
+    let mut written = 0;
     for text in code(&text) {
+        if profile.info().family == Family::Aarch64 {
+            padding(&mut out, text, &mut written);
+        }
         let starts = |name: &str| text.strip_suffix(':') == Some(name);
         if let Some((function, declaration)) = functions.next_if(|(function, _)| starts(&function.name)) {
             let spans = std::iter::once(function.span).chain(function.insts.iter().map(|inst| inst.span));
@@ -82,6 +86,26 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
         let stays = !line.is_empty() && !line.starts_with('#') && !line.starts_with("//");
         stays && !noted
     })
+}
+
+/// Zeros before an alignment, which Clang would fill with `nop`s, after so many bytes as were `written`: an instruction has
+/// four, and so has a word.
+fn padding(out: &mut String, line: &str, written: &mut u32) {
+    let (first, rest) = line.trim_start().split_once([' ', '\t']).unwrap_or((line.trim_start(), ""));
+    match first {
+        ".p2align" => {
+            let power = rest.split(',').next().and_then(|power| power.trim().parse::<u32>().ok()).unwrap_or(0);
+            let align = 1u32.checked_shl(power).unwrap_or(1);
+            let missing = written.next_multiple_of(align) - *written;
+            if missing > 0 {
+                quote(out, &format!("\t.zero {missing}"));
+            }
+            *written += missing;
+        }
+        ".long" => *written += 4 * rest.split(',').count() as u32,
+        _ if line.starts_with('\t') && !first.starts_with('.') => *written += 4,
+        _ => {}
+    }
 }
 
 /// A line whose local labels no other file has, should several become one.
