@@ -74,12 +74,8 @@ fn code_reaches_its_constants_and_functions() {
     assert!(linked.image("third").is_none());
 }
 
-#[test]
-fn aarch64_code_reaches_its_constants_and_functions() {
-    // Every relocation that is known: pages and places in them by size of access, literals, calls, jumps, branches.
-    let object = assemble_aarch64(
-        "whole64",
-        r#"
+/// Every relocation that is known: pages and places in them by size of access, literals, calls, jumps, branches.
+const REACHES: &str = r#"
         .text
         .globl by_page
     by_page:
@@ -143,8 +139,11 @@ fn aarch64_code_reaches_its_constants_and_functions() {
         .section .rodata.other, "a", @progbits
     many:
         .word 60000
-        "#,
-    );
+        "#;
+
+#[test]
+fn aarch64_code_reaches_its_constants_and_functions() {
+    let object = assemble_aarch64("whole64", REACHES);
     let linked = link_elf(&object).unwrap();
     assert!(linked.symbols.keys().all(|name| !name.starts_with('$')), "{:?}", linked.symbols);
     let mut regs = aarch64::Regs::default();
