@@ -263,8 +263,6 @@ fn wasm_values(signature: &Signature, call: &Arguments) -> Vec<wasm::Value> {
     let words = words_of(signature, call);
     let value = |(ty, words): (&Ty, [u32; 4])| match wasm_type(*ty) {
         wasm::Type::F32 => wasm::Value::F32(words[0]),
-        // A `bool` is 0 or 1 here; elsewhere only its lowest byte counts.
-        wasm::Type::I32 if ty.elem() == Elem::Bool => wasm::Value::I32(words[0] & 1),
         wasm::Type::I32 => wasm::Value::I32(words[0]),
         wasm::Type::V128 => wasm::Value::from_lanes(words),
     };

@@ -8,7 +8,8 @@ use rake_ir::fused;
 use rake_ir::lane::{self, FuseLevel, eval_function};
 use rake_ir::ops::{FpClass, Op};
 use rake_ir::profile::Profile;
-use rake_ir::types::Ty;
+use rake_ir::reference::Reference;
+use rake_ir::types::{Elem, Ty};
 use rake_ir::value::Lanes;
 use rake_testkit::Image;
 use rakec::pipeline::Ir;
@@ -156,6 +157,11 @@ impl Bench {
         codes: Vec<Code>,
         effort: Effort,
     ) {
+        // What an engine may choose has no one value to compare with.
+        let chosen = |op: Op| op.info().fp != FpClass::None && matches!(op.info().reference, Reference::None);
+        if function.order().any(|id| chosen(function.values[id].op)) {
+            return;
+        }
         let signature = signature(function);
         let arguments = calls(&signature.params, profile, effort, self.functions as u64);
         let mut expected = Vec::with_capacity(arguments.len());
@@ -201,7 +207,9 @@ impl Bench {
         for (index, out) in outs.iter().enumerate() {
             let Some(out) = out else { continue };
             self.calls += 1;
-            if let Err(difference) = compare(task, out, &task.expected[index]) {
+            // JavaScript's numbers keep that a float is a NaN, not which.
+            let number = matches!(code, Code::Node(..)) && task.signature.result == Ty::Uniform(Elem::F32);
+            if let Err(difference) = compare(task, out, &task.expected[index], task.exact && !number) {
                 let shown = |(ty, value): (&Ty, &Lanes)| format!("  {ty}: {} {:x?}", value.show(*ty), value.bits());
                 let values = task.signature.params.iter().zip(&task.arguments[index].values);
                 let args: Vec<String> = values.map(shown).collect();
@@ -241,7 +249,7 @@ pub fn moves_bits<R: lane::Region>(function: &lane::Function<R>) -> bool {
     })
 }
 
-fn compare(task: &Task, out: &Outcome, expected: &Lanes) -> Result<(), String> {
+fn compare(task: &Task, out: &Outcome, expected: &Lanes, exact: bool) -> Result<(), String> {
     if let Some(wrong) = &out.wrong {
         return Err(wrong.clone());
     }
@@ -259,7 +267,7 @@ fn compare(task: &Task, out: &Outcome, expected: &Lanes) -> Result<(), String> {
     if task.clears && result.is_uniform() && task.profile != Profile::X86Sse2 && !out.cleared {
         return Err("the upper halves of the registers are not cleared before it returns".into());
     }
-    let same = if task.exact { got == *expected } else { got.same(expected, result.elem()) };
+    let same = if exact { got == *expected } else { got.same(expected, result.elem()) };
     if same {
         return Ok(());
     }

@@ -59,12 +59,22 @@ impl Machine {
         }
     }
 
-    /// What an instruction of the machine table counts as, `before` standing before it.
-    fn counted<R: Copy + PartialEq>(&self, inst: &Inst<R>, before: Option<&Inst<R>>) -> Option<Counted> {
+    /// What an instruction of the machine table counts as, `before` standing before it among `insts`.
+    fn counted<R: Copy + PartialEq>(
+        &self,
+        inst: &Inst<R>,
+        before: Option<&Inst<R>>,
+        insts: &[Inst<R>],
+    ) -> Option<Counted> {
         match self {
             Machine::X86(shapes) => x86::of_machine(shapes, inst, before),
             Machine::Aarch64(forms) => forms.of_machine(inst),
-            Machine::Wasm(rows) => rows.of_machine(inst),
+            Machine::Wasm(rows) if rows.spreads(inst) => {
+                // On an operand stack what stands before is the operand.
+                let named = inst.args.first().map(|arg| insts.iter().find(|other| other.dst == arg.reg()));
+                rows.of_machine(inst, named.unwrap_or(before))
+            }
+            Machine::Wasm(rows) => rows.of_machine(inst, None),
         }
     }
 

@@ -128,6 +128,7 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
         "f32x4_replace_lane" => format!("wasm_f32x4_replace_lane({}, {imm}, {})", arg(0), arg(1)),
         "i32x4_replace_lane" => format!("wasm_i32x4_replace_lane({}, {imm}, (int32_t){})", arg(0), arg(1)),
         "i32x4_splat" => format!("wasm_i32x4_splat((int32_t){})", arg(0)),
+        "select" => format!("{} ? {} : {}", arg(2), arg(0), arg(1)),
         "i32_and" => format!("{} & {}", arg(0), arg(1)),
         "i32_sub" => format!("{} - {}", arg(0), arg(1)),
         "i32_shl" => format!("{} << ({} & 31)", arg(0), arg(1)),

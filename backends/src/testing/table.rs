@@ -24,6 +24,7 @@ fn keys() -> Vec<Key> {
     keys.extend(compares.map(Key::Not));
     keys.extend(shifts.map(Key::ShiftBy));
     keys.extend([Key::AndNot, Key::KeepWhere, Key::ClearWhere, Key::Smaller, Key::Larger, Key::AboveZero]);
+    keys.extend([Key::IfAll, Key::IfAny]);
     keys.extend([Key::Neither, Key::NotBoth, Key::NumberOr, Key::Ordered]);
     keys.extend(OPS.iter().map(|row| Key::Leave(row.op)));
     keys.extend([Key::EnterMask, Key::EnterUniform, Key::EnterLow, Key::LeaveMask, Key::LeaveUniform]);

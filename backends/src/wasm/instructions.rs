@@ -2,7 +2,7 @@
 
 use rake_ir::machine::wasm::Wasm;
 use walrus::ir::{BinaryOp as B, Instr, TernaryOp as T, UnaryOp as U, Value};
-use walrus::ir::{Binop, Const, I8x16Shuffle, I8x16Swizzle, TernOp, Unop, V128Bitselect};
+use walrus::ir::{Binop, Const, I8x16Shuffle, I8x16Swizzle, Select, TernOp, Unop, V128Bitselect};
 
 /// What an operation is written as. `None` when the literal is not as long as the operation's.
 pub(super) fn instruction(op: Wasm, imm: Option<u8>, literal: &[u8]) -> Option<Instr> {
@@ -16,6 +16,7 @@ pub(super) fn instruction(op: Wasm, imm: Option<u8>, literal: &[u8]) -> Option<I
         Wasm::I8x16Shuffle => Some(Instr::I8x16Shuffle(I8x16Shuffle { indices: whole(literal)? })),
         Wasm::I8x16Swizzle => Some(Instr::I8x16Swizzle(I8x16Swizzle {})),
         Wasm::V128Bitselect => Some(Instr::V128Bitselect(V128Bitselect {})),
+        Wasm::Select => Some(Instr::Select(Select { ty: None })),
         Wasm::F32x4RelaxedMadd => Some(Instr::TernOp(TernOp { op: T::F32x4RelaxedMadd })),
         Wasm::F32x4RelaxedNmadd => Some(Instr::TernOp(TernOp { op: T::F32x4RelaxedNmadd })),
         _ => match (unary(op, lane), binary(op, lane)) {

@@ -50,6 +50,14 @@ pub(super) const fn leave(integer: bool) -> Rule {
     Rule::Planned(if integer { |i| left(i, Wasm::I32x4ExtractLane) } else { |i| left(i, Wasm::F32x4ExtractLane) })
 }
 
+/// The rule of an insertion of a parameter's word.
+pub(super) const fn insert_word() -> Rule {
+    Rule::Planned(|i| {
+        let args = [PlannedSrc::Arg(0), PlannedSrc::Arg(1)];
+        Ok(vec![step(Wasm::I32x4ReplaceLane, args, Some(number(i)?))])
+    })
+}
+
 fn step(op: Wasm, args: impl IntoIterator<Item = PlannedSrc>, imm: Option<u8>) -> PlannedStep {
     PlannedStep { op: MachOp::Wasm(op), args: args.into_iter().collect(), imm }
 }

@@ -79,6 +79,8 @@ impl Target for WasmTarget {
             return Rule::Unsupported("not a WebAssembly profile");
         }
         match (key, elem) {
+            (Key::IfAll, _) => seq![I32x4AllTrue(A), Select(B, C, S0)],
+            (Key::IfAny, _) => seq![V128AnyTrue(A), Select(B, C, S0)],
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => moves::leave(elem.is_int()),
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if moves::is_planned(op) => moves::rule(),
             (Key::Leave(op), _) => leave(op, elem),
@@ -94,6 +96,8 @@ impl Target for WasmTarget {
         match key {
             Key::Leave(Op::All) => seq![I32x4Bitmask(A), I32Const(FIFTEEN), I32Eq(S0, S1)],
             Key::Leave(Op::Any) => seq![I32x4Bitmask(A), I32Const(NONE), I32Ne(S0, S1)],
+            Key::IfAll => seq![I32x4Bitmask(A), I32Const(FIFTEEN), I32Eq(S0, S1), Select(B, C, S2)],
+            Key::IfAny => seq![I32x4Bitmask(A), Select(B, C, S0)],
             Key::Op(Op::All) => {
                 seq![I32Const(NONE), I32x4Bitmask(A), I32Const(FIFTEEN), I32Eq(S1, S2), I32Sub(S0, S3), I32x4Splat(S4),]
             }
@@ -107,6 +111,8 @@ impl Target for WasmTarget {
     fn reads_part(&self, key: Key, _: &Imm, _: Profile, operand: usize) -> bool {
         match key {
             Key::Leave(Op::Bitmask | Op::All | Op::Any) | Key::Op(Op::Bitmask | Op::All | Op::Any) => true,
+            Key::Neither | Key::NotBoth => true,
+            Key::IfAll | Key::IfAny => operand == 0,
             Key::ShiftBy(_) | Key::Op(Op::Insert) => operand == 1,
             Key::Op(Op::Compress) => operand == 0,
             _ => false,
@@ -228,6 +234,7 @@ fn integer(key: Key, signed: bool) -> Rule {
         Key::Op(Op::ToF32) => seq![F32x4FromUnsigned(A)],
         Key::Op(op @ (Op::Lt | Op::Le | Op::Gt | Op::Ge)) => compare(op, signed),
         Key::Op(op) => integer_op(op),
+        Key::InsertWord => moves::insert_word(),
         Key::KeepWhere => seq![V128And(A, B)],
         Key::ClearWhere => seq![V128AndNot(B, A)],
         Key::ShiftBy(Op::ShiftBitsLeft) => seq![I32x4ExtractLane(B) #0, I32x4Shl(A, S0)],
@@ -325,6 +332,8 @@ fn truth(key: Key) -> Rule {
         Key::Op(Op::Or) => seq![V128Or(A, B)],
         Key::Op(Op::Not) => seq![V128Not(A)],
         Key::AndNot => seq![V128AndNot(A, B)],
+        Key::Neither => seq![V128Or(A, B), I32Const(SIGN), I32x4ShrS(S0, S1), V128Not(S2)],
+        Key::NotBoth => seq![V128And(A, B), I32Const(SIGN), I32x4ShrS(S0, S1), V128Not(S2)],
         Key::Op(Op::Select | Op::If) => seq![V128Bitselect(B, C, A)],
         Key::EnterMask => seq![I32Const(SIGN), I32x4ShrS(A, S0)],
         Key::LeaveMask => Rule::Free(0),

@@ -273,6 +273,7 @@ machine_table! {
         V128Or = row("v128_or", "v128.or", Logic, RACK, &[R, R], (33, 100), |c, a: A| lanes2(c, a, |x, y| x | y)).forms(&[commuted(Wasm::V128Or)]);
         V128Xor = row("v128_xor", "v128.xor", Logic, RACK, &[R, R], (33, 100), |c, a: A| lanes2(c, a, |x, y| x ^ y)).forms(&[commuted(Wasm::V128Xor)]);
         V128Bitselect = row("v128_bitselect", "v128.bitselect", Choose, RACK, &[R, R, R], (100, 200), |c, a: A| bitselect(c, a));
+        Select = row("select", "select", Choose, RACK, &[R, R, I], (100, 100), |_, a: A| if a[2][0] == 0 { a[1] } else { a[0] });
         I8x16Shuffle = row("i8x16_shuffle", "i8x16.shuffle", Cross, RACK, &[R, R, L], (100, 100), |_, a: A| shuffle(a));
         I8x16Swizzle = row("i8x16_swizzle", "i8x16.swizzle", Cross, RACK, &[R, R], (100, 200), |_, a: A| swizzle(a));
 

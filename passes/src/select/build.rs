@@ -289,7 +289,8 @@ impl<'a> Builder<'a> {
 
     /// The rule for a shape; another one where only a mask's sign bits hold and that has one.
     fn rule_of(&self, shape: &Shape) -> Rule {
-        let of_mask = matches!(shape.key, Key::Op(Op::All | Op::Any) | Key::Leave(Op::All | Op::Any));
+        let folds = matches!(shape.key, Key::Op(Op::All | Op::Any) | Key::Leave(Op::All | Op::Any));
+        let of_mask = folds || matches!(shape.key, Key::IfAll | Key::IfAny);
         let signs = of_mask && shape.args.first().is_some_and(|&mask| self.signs[index(mask)]);
         match self.target.signs_rule(shape.key, self.profile) {
             rule @ Rule::Steps(_) if signs => rule,

@@ -19,6 +19,10 @@ pub enum Key {
     Neither,
     /// `not (a and b)` of truths.
     NotBoth,
+    /// `all(m) ? a : b`, whole racks.
+    IfAll,
+    /// `any(m) ? a : b`, whole racks.
+    IfAny,
     /// `m ? a : 0`.
     KeepWhere,
     /// `m ? 0 : a`.

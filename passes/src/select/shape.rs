@@ -406,6 +406,15 @@ impl<'a> Shapes<'a> {
         };
         let mut shapes = Vec::with_capacity(2);
         let compare = &f.values[mask];
+        let whole = under(f, Op::Splat, mask).unwrap_or(mask);
+        let key = match f.values[whole].op {
+            Op::All => Some(Key::IfAll),
+            Op::Any => Some(Key::IfAny),
+            _ => None,
+        };
+        if let (Some(key), &[lanes]) = (key.filter(|_| elem != Elem::Bool), &f.values[whole].args[..]) {
+            shapes.push(self.shape(id, key, elem, &[lanes, then, otherwise], id));
+        }
         if compare.op == Op::Eq && compare.args[..] == [then, then] && elem.is_float() {
             shapes.push(self.shape(id, Key::NumberOr, elem, &[then, otherwise], mask));
         }

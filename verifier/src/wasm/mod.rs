@@ -77,15 +77,25 @@ impl Rows {
         Rows { profile, crosses, first }
     }
 
-    /// What a row counts as; `None` where the profile lacks it.
-    pub(crate) fn of_machine<R>(&self, inst: &Inst<R>) -> Option<Counted> {
+    /// What a row counts as, `operand` giving its first; `None` where the profile lacks it.
+    pub(crate) fn of_machine<R>(&self, inst: &Inst<R>, operand: Option<&Inst<R>>) -> Option<Counted> {
+        let constant = operand.is_some_and(|operand| operand.op.info().kind == Kind::Const);
         match inst.op {
-            MachOp::Wasm(op) if inst.op.is_in(self.profile) => Some(self.counted(op)),
+            MachOp::Wasm(op) if inst.op.is_in(self.profile) => Some(self.counted(op, constant)),
             _ => None,
         }
     }
 
-    fn counted(&self, op: Wasm) -> Counted {
+    /// Whether an instruction puts a scalar into every lane.
+    pub(crate) fn spreads<R>(&self, inst: &Inst<R>) -> bool {
+        matches!(inst.op, MachOp::Wasm(op) if is_splat(op))
+    }
+
+    /// A scalar constant in every lane is a constant too, which may stand in any region.
+    fn counted(&self, op: Wasm, of_constant: bool) -> Counted {
+        if of_constant && is_splat(op) {
+            return Counted::default();
+        }
         let op = self.first[op as usize];
         let (info, name) = (op.info(), SmolStr::new_static(op.info().name));
         let neutral = matches!(info.kind, Kind::Move | Kind::Const);
@@ -98,6 +108,11 @@ impl Rows {
             operation: (!neutral).then_some(name),
         }
     }
+}
+
+/// Whether a row puts a scalar into every lane.
+fn is_splat(op: Wasm) -> bool {
+    matches!(op, Wasm::F32x4Splat | Wasm::I32x4Splat | Wasm::I64x2Splat)
 }
 
 /// The first row of those that are a form of each other.
@@ -280,7 +295,12 @@ fn check_kernel(
             }
             Operator::End if index + 1 == body.code.len() => {}
             operator => match operators::row(operator, rows.profile) {
-                Some(op) => counted.push((at, rows.counted(op))),
+                Some(op) => {
+                    let before =
+                        index.checked_sub(1).and_then(|index| operators::row(&body.code[index].0, rows.profile));
+                    let constant = before.is_some_and(|before| before.info().kind == Kind::Const);
+                    counted.push((at, rows.counted(op, constant)));
+                }
                 None => {
                     let obligation = Obligation::of_refusal(operators::refusal(operator));
                     let text = format!("`{}` is not in the list of {}", operators::name(operator), rows.profile);
