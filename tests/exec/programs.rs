@@ -21,7 +21,7 @@ pub fn lacks(program: &Program, profile: Profile) -> Option<(&'static str, &'sta
         return Some(("fma", "no fma"));
     }
     let pairs = program.name == "narrow lanes" && profile.lanes_of_bits(32) == 1;
-    pairs.then_some(("pairs of lanes", "no pairs of lanes"))
+    pairs.then_some(("on scalar", "no pairs of lanes"))
 }
 
 /// Why a correct program may be rejected: the machine has too few registers, or no such instruction.
