@@ -545,13 +545,16 @@ pub struct Inst<R> {
     pub span: Span,
 }
 
+/// An instruction that makes a constant by itself, with its immediate.
+pub type Immediate = (MachOp, Option<u8>);
+
 /// The operations that every compilation for a profile needs beside selection's table.
 #[derive(Clone, Copy, Debug)]
 pub struct Idioms {
     /// Loads a literal of a whole rack.
     pub load: MachOp,
     /// The instruction, with its immediate, that makes a rack of these 32-bit lanes, over and over, without a literal.
-    pub constant: fn(&[u32]) -> Option<(MachOp, Option<u8>)>,
+    pub constant: fn(&[u32]) -> Option<Immediate>,
     /// Where masks have registers of their own.
     pub masks: Option<MaskIdioms>,
     /// Where functions have machine registers.

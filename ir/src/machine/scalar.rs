@@ -110,13 +110,13 @@ machine_table! {
 
         // Comparisons of floats, and their complements, which hold beside a NaN. Ordered and unequal is `ne`.
         EqF32 = compare!(f32 "eq_f32" |x, y| x == y);
-        NeF32 = compare!(f32 "ne_f32" |x, y| x < y || x > y);
+        NeF32 = compare!(f32 "ne_f32" |x, y| ordered_apart(x, y));
         LtF32 = compare!(f32 "lt_f32" |x, y| x < y);
         LeF32 = compare!(f32 "le_f32" |x, y| x <= y);
         GtF32 = compare!(f32 "gt_f32" |x, y| x > y);
         GeF32 = compare!(f32 "ge_f32" |x, y| x >= y);
         NotEqF32 = compare!(f32 "not_eq_f32" |x, y| x != y);
-        NotNeF32 = compare!(f32 "not_ne_f32" |x, y| !(x < y || x > y));
+        NotNeF32 = compare!(f32 "not_ne_f32" |x, y| !ordered_apart(x, y));
         NotLtF32 = compare!(f32 "not_lt_f32" |x, y| !matches!(x.partial_cmp(&y), Some(o) if o.is_lt()));
         NotLeF32 = compare!(f32 "not_le_f32" |x, y| !matches!(x.partial_cmp(&y), Some(o) if o.is_le()));
         NotGtF32 = compare!(f32 "not_gt_f32" |x, y| !matches!(x.partial_cmp(&y), Some(o) if o.is_gt()));
@@ -205,6 +205,11 @@ fn select(ctx: super::Ctx, args: &[Bits]) -> Bits {
         out[lane] = if args[0][lane] != 0 { args[1][lane] } else { args[2][lane] };
     }
     out
+}
+
+/// Unequal numbers: false beside a NaN.
+fn ordered_apart(x: f32, y: f32) -> bool {
+    x.partial_cmp(&y).is_some_and(std::cmp::Ordering::is_ne)
 }
 
 #[cfg(test)]
