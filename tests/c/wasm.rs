@@ -69,6 +69,12 @@ fn function(profile: Profile, op: Wasm) -> Function {
     }
 }
 
+/// Whether a row takes or gives an `i64`: no function does, so those run in the programs that fold lanes.
+fn is_long(op: Wasm) -> bool {
+    let views = op.info().slots.iter().map(|slot| slot.view).chain(op.info().dst);
+    views.into_iter().any(|view| view == View::Address)
+}
+
 fn word(lanes: &[u32]) -> Word {
     std::array::from_fn(|lane| lanes.get(lane).copied().unwrap_or(0))
 }
@@ -105,7 +111,8 @@ fn every_row_is_one_intrinsic_and_means_the_same() {
     let exported = |_: &str| false;
     let options = rake_backends::Options { exported: &exported, compiler: "rakec" };
     for profile in PROFILES {
-        let rows: Vec<Wasm> = ALL.iter().copied().filter(|&op| MachOp::Wasm(op).is_in(profile)).collect();
+        let rows = ALL.iter().copied().filter(|&op| MachOp::Wasm(op).is_in(profile) && !is_long(op));
+        let rows: Vec<Wasm> = rows.collect();
         let functions: Vec<Function> = rows.iter().map(|&op| function(profile, op)).collect();
         let program = Program { profile, fuse: FuseLevel::Full, functions };
         assert_eq!(check(&program), Ok(()));

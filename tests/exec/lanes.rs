@@ -66,8 +66,8 @@ fn lists(count: usize, lanes: usize, limit: usize) -> Vec<Vec<usize>> {
 fn counts(profile: Profile) -> [usize; 2] {
     match profile.lanes_of_bits(32) {
         1 => [1, 2],
-        ..=4 => [0, 300],
-        ..=8 => [150, 300],
+        2..=4 => [0, 300],
+        5..=8 => [150, 300],
         _ => [100, 150],
     }
 }

@@ -82,7 +82,7 @@ fn every_flipped_bit_of_every_row_is_rejected() {
         let code = 4 * (program.functions[0].insts.len() + 1);
         words += code as u64 / 4;
         for at in text.clone() {
-            if at - text.start >= code + 64 && (at - text.start) % 11 != 0 {
+            if at - text.start >= code + 64 && !(at - text.start).is_multiple_of(11) {
                 continue;
             }
             for bit in 0..8 {

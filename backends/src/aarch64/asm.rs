@@ -103,7 +103,7 @@ fn instruction(out: &mut String, inst: &Inst<PhysReg>, label: &dyn Fn(u32) -> St
         operands = operands.replace(&format!("{{{slot}}}"), &text);
     }
     if let Some(imm) = inst.imm {
-        let bytes = (0..8).fold(0, |bytes, at| bytes | u64::from(imm >> at & 1) * 0xff << (8 * at));
+        let bytes = (0..8).fold(0, |bytes, at| bytes | (u64::from(imm >> at & 1) * 0xff) << (8 * at));
         // As a float each is a short decimal.
         for (hole, text) in [
             ("{i}", imm.to_string()),

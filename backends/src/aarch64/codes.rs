@@ -50,14 +50,14 @@ pub(super) enum Immediate {
 
 /// The bits of an immediate; `None` when it does not fit.
 pub(super) fn immediate(kind: Immediate, imm: u32) -> Option<u32> {
-    let marked = |size: u32, lane: u32| (lane < 128 / size).then_some((2 * lane + 1) * (size / 8) << 16);
+    let marked = |size: u32, lane: u32| (lane < 128 / size).then_some(((2 * lane + 1) * (size / 8)) << 16);
     match kind {
         Immediate::Left(size) => (imm < size).then_some((size + imm) << 16),
         Immediate::Right(size) => (1..=size).contains(&imm).then(|| (2 * size - imm) << 16),
         Immediate::Byte => Some(imm >> 5 << 16 | (imm & 31) << 5),
         Immediate::Lane(size) => marked(size, imm),
         Immediate::Lanes(size) => {
-            (imm >> 4 < 128 / size).then_some((imm >> 4) * (size / 8) << 11 | marked(size, imm & 15)?)
+            (imm >> 4 < 128 / size).then_some(((imm >> 4) * (size / 8)) << 11 | marked(size, imm & 15)?)
         }
         Immediate::ByLane => (imm < 4).then_some(imm >> 1 << 11 | (imm & 1) << 21),
         Immediate::First => (imm < 16).then_some(imm << 11),
@@ -273,7 +273,8 @@ mod tests {
     /// How many immediates each field has, and where the least and the greatest go, by the manual's drawings.
     #[test]
     fn immediates_that_do_not_fit_are_refused() {
-        let cases: [(Immediate, u32, &[(u32, u32)]); 10] = [
+        type Case = (Immediate, u32, &'static [(u32, u32)]);
+        let cases: [Case; 10] = [
             (Left(32), 32, &[(0, 0b0100000 << 16), (31, 0b0111111 << 16)]),
             (Right(32), 32, &[(1, 0b0111111 << 16), (32, 0b0100000 << 16)]),
             (Right(64), 64, &[(1, 0b1111111 << 16), (64, 0b1000000 << 16)]),

@@ -140,7 +140,7 @@ pub(super) fn instruction(inst: &Inst<PhysReg>, distance: u32) -> Option<u32> {
             Field::Dst(at) => register(inst.dst?)? << at,
             Field::Arg(slot, at) => register(inst.args.get(usize::from(slot))?.reg()?)? << at,
             // LDR (literal): the distance in words.
-            Field::Near => (distance % WORD == 0).then_some(distance / WORD << 5)?,
+            Field::Near => distance.is_multiple_of(WORD).then_some((distance / WORD) << 5)?,
             // ADR: the distance in bytes, its lowest two bits apart.
             Field::Address => (distance & 3) << 29 | distance >> 2 << 5,
             Field::Imm(kind) => immediate(kind, u32::from(inst.imm?))?,

@@ -52,7 +52,7 @@ fn value(fields: &Fields, target: Option<i64>, hole: &str) -> Option<String> {
 fn float(imm: u8) -> f32 {
     let imm = u32::from(imm);
     let (sign, high, low) = (imm >> 7, imm >> 6 & 1, imm >> 4 & 3);
-    let exponent = (1 - high) << 7 | high * 0x7c | low;
+    let exponent = ((1 - high) << 7) | (high * 0x7c) | low;
     f32::from_bits(sign << 31 | exponent << 23 | (imm & 15) << 19)
 }
 
