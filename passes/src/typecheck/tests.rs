@@ -268,7 +268,7 @@ fn what_is_not_compiled_yet_is_named() {
     assert!(bad("x: f32s", "f32s", "sin(x)").contains("`sin` on f32s is not available yet"));
     let pack = one("pack P { f32: x; }\n");
     assert!(pack.starts_with("NotAvailableYet | P | packs and stacks are not available yet"), "{pack}");
-    let scalar = type_errors("scratch f(x: f32s) -> f32s:\n  x\n", Profile::Scalar);
+    let scalar = type_errors("scratch f(x: f64s) -> f64s:\n  x\n", Profile::Scalar);
     assert!(scalar.iter().any(|e| e.contains("not available yet on scalar")), "{scalar:?}");
 }
 
