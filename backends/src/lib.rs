@@ -7,6 +7,7 @@ pub mod c_header;
 pub mod elf;
 mod picture;
 pub mod scalar;
+mod steps;
 #[cfg(test)]
 mod testing;
 pub mod wasm;

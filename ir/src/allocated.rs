@@ -7,7 +7,6 @@
 //! literals hold exactly the bytes that are read (one element for a broadcast, a table for an address, else a whole
 //! rack); there is no stack.
 
-use crate::lane::FuseLevel;
 use crate::machine::abi::{Abi, check_places};
 use crate::machine::bits::{self, Bits, ZERO};
 use crate::machine::{Class, Ctx, Inst, LiteralId, Mem, Operand, PhysReg, View, tables};
@@ -40,16 +39,8 @@ pub struct Function {
     pub result_place: PhysReg,
 }
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    /// The profile whose instructions it has.
-    pub profile: Profile,
-    /// The freedom its regions had.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function>,
-}
+/// A program of `allocated`.
+pub type Program = crate::program::Program<Function>;
 
 impl Function {
     /// Vector arithmetic instructions: moves and constant loads not counted.

@@ -20,7 +20,6 @@ pub use facts::{completes, excludes, fact, implies, known};
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 
 use crate::ops::{Imm, Op};
-use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
 use la_arena::{Arena, Idx};
@@ -144,16 +143,8 @@ pub struct Function<R> {
     pub result: ValueId,
 }
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program<R> {
-    /// The profile it was checked for.
-    pub profile: Profile,
-    /// How much freedom fused regions have.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function<R>>,
-}
+/// A program of such functions.
+pub type Program<R> = crate::program::Program<Function<R>>;
 
 /// How far the graph of a region may be rewritten (`--fuse`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]

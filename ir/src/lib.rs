@@ -15,6 +15,7 @@ pub mod machine;
 pub mod number;
 pub mod ops;
 pub mod profile;
+pub mod program;
 pub mod reference;
 pub mod selected;
 pub mod sequences;

@@ -287,6 +287,12 @@ impl Op {
         }
     }
 
+    /// Whether it is a move of lanes by literals: what a selection table plans for each immediate.
+    pub const fn moves_lanes(self) -> bool {
+        let moves = matches!(self.info().types, TypeRule::Racks | TypeRule::Extract | TypeRule::Insert);
+        moves && !matches!(self, Op::Unsplat)
+    }
+
     /// The operation with this name in dumps.
     pub fn from_name(name: &str) -> Option<Op> {
         OPS.iter().find(|row| row.name == name).map(|row| row.op)

@@ -8,7 +8,6 @@
 //! tied operands are not yet anyone's concern; between a region's first and last instruction stand only its own and
 //! constant loads.
 
-use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
 use crate::machine::{Class, Ctx, Inst, Kind, Mem, Operand, PhysReg, tables};
@@ -70,16 +69,8 @@ pub struct Function {
     pub result_place: PhysReg,
 }
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    /// The profile whose instructions it has.
-    pub profile: Profile,
-    /// The freedom its regions had.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function>,
-}
+/// A program of `selected`.
+pub type Program = crate::program::Program<Function>;
 
 impl Function {
     /// A new register.

@@ -9,7 +9,6 @@
 
 mod text;
 
-use crate::lane::FuseLevel;
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
 use crate::machine::{Class, Ctx, LiteralId, MachOp, PhysReg, View};
@@ -77,16 +76,8 @@ pub struct Function {
     pub result_place: PhysReg,
 }
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    /// The profile whose instructions it has.
-    pub profile: Profile,
-    /// The freedom its regions had.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function>,
-}
+/// A program of `stacked`.
+pub type Program = crate::program::Program<Function>;
 
 impl Inst {
     /// The row of its operation, when it is one.

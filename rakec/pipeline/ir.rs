@@ -220,28 +220,10 @@ impl Ir {
 
     /// Splits a program of functions into at most `parts` programs whose functions follow each other.
     pub fn split(self, parts: usize) -> Vec<Ir> {
-        let size = self.functions().div_ceil(parts.max(1)).max(1);
-        macro_rules! split {
-            ($program:ident, $ir:ident) => {{
-                let ($ir::Program { profile, fuse, functions }, mut split) = ($program, Vec::with_capacity(parts));
-                let mut rest = functions.into_iter();
-                while rest.len() > 0 {
-                    let functions = rest.by_ref().take(size).collect();
-                    split.push($ir::Program { profile, fuse, functions }.into());
-                }
-                split
-            }};
+        if matches!(self, Ir::Text(_) | Ir::Surface(_)) {
+            return vec![self];
         }
-        match self {
-            Ir::Text(_) | Ir::Surface(_) => vec![self],
-            Ir::Typed(program) => split!(program, typed),
-            Ir::Desugared(program) => split!(program, desugared),
-            Ir::Tined(program) => split!(program, tined),
-            Ir::Fused(program) => split!(program, fused),
-            Ir::Selected(program) => split!(program, selected),
-            Ir::Allocated(program) => split!(program, allocated),
-            Ir::Stacked(program) => split!(program, stacked),
-        }
+        of_functions!(self, program => program.split(parts).into_iter().map(Ir::from).collect(), else Vec::new())
     }
 
     /// The program whose parts these are, in order; `None` when they are not all in one IR.

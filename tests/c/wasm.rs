@@ -72,7 +72,7 @@ fn function(profile: Profile, op: Wasm) -> Function {
 /// Whether a row takes or gives an `i64`: no function does, so those run in the programs that fold lanes.
 fn is_long(op: Wasm) -> bool {
     let views = op.info().slots.iter().map(|slot| slot.view).chain(op.info().dst);
-    views.into_iter().any(|view| view == View::Address)
+    views.into_iter().any(|view| view == View::Long)
 }
 
 fn word(lanes: &[u32]) -> Word {

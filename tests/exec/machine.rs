@@ -157,7 +157,7 @@ impl Bench {
         codes: Vec<Code>,
         effort: Effort,
     ) {
-        // What an engine may choose has no one value to compare with.
+        // What an engine may choose has no one value to compare with; `relaxed.rs` holds it against all that are allowed.
         let chosen = |op: Op| op.info().fp != FpClass::None && matches!(op.info().reference, Reference::None);
         if function.order().any(|id| chosen(function.values[id].op)) {
             return;

@@ -59,5 +59,6 @@ mod harness;
 mod lanes;
 mod machine;
 mod programs;
+mod relaxed;
 #[path = "../support/mod.rs"]
 mod support;

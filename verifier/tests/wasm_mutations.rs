@@ -36,7 +36,7 @@ fn type_of(class: Class) -> Ty {
 /// A function that takes what a row takes, through a local of each class, and gives what it gives.
 fn function(op: Wasm) -> Function {
     let row = op.info();
-    let long = |view: View| view == View::Address;
+    let long = |view: View| view == View::Long;
     let mut code = Vec::new();
     let mut push = |one: Code| code.push(Inst { code: one, region: None, note: None, span: Span::default() });
     let op_of = |op: Wasm, literals: &[u32], imm: Option<u8>| Code::Op {

@@ -1,11 +1,12 @@
 //! The AArch64 selection table: operation and element to machine operations.
 //!
-//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! It is written with the names of [`crate::steps`].
 //! Masks are racks of lane masks.
 
 mod folds;
 
 use super::shuffle;
+use crate::steps::{A, B, C, S0, S1, S2, S3, S4, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::aarch64::A64;
 use rake_ir::machine::tables::{COMPRESS_BYTES, EXPAND_BYTES};
@@ -25,7 +26,7 @@ impl Target for A64Target {
         }
         match (key, elem) {
             (Key::Leave(op), _) => leave(op, elem),
-            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::RULE,
+            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if op.moves_lanes() => shuffle::RULE,
             (Key::Op(op), Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16) => narrow(op),
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if folds::is_fold(op) => folds::rule(op, elem),
             (_, Elem::F32) => float(key),
@@ -44,45 +45,26 @@ impl Target for A64Target {
     }
 }
 
-const A: Src = Src::Arg(0);
-const B: Src = Src::Arg(1);
-const C: Src = Src::Arg(2);
-const S0: Src = Src::Step(0);
-const S1: Src = Src::Step(1);
-const S2: Src = Src::Step(2);
-const S3: Src = Src::Step(3);
-const S4: Src = Src::Step(4);
-const S5: Src = Src::Step(5);
-const ZERO: Src = Src::Lanes(&[0]);
 /// The bit of each lane in a mask's number.
 const BITS: Src = Src::Lanes(&[1, 2, 4, 8]);
 
-macro_rules! steps {
-    ($($op:ident($($arg:expr),*) $(#$imm:tt)?),* $(,)?) => {
-        &[$(Step { op: MachOp::A64(A64::$op), args: &[$($arg),*], imm: steps!(@imm $($imm)?) }),*]
-    };
-    (@imm) => { StepImm::None };
-    (@imm n) => { StepImm::Count };
-    (@imm $imm:literal) => { StepImm::Fixed($imm) };
-}
-
-/// `seq![Op(operands) #imm, ...]`; `#n` is the operation's own number: a shift count or a lane.
+/// A rule of these steps, as [`steps`] has them.
 macro_rules! seq {
-    ($($steps:tt)*) => { Rule::Steps(steps![$($steps)*]) };
+    ($($steps:tt)*) => { Rule::Steps(steps![A64; $($steps)*]) };
 }
 
 /// A comparison, then what it is with zero on the right, and on the left.
 macro_rules! with_zero {
     ([$($both:tt)*], [$($right:tt)*], [$($left:tt)*]) => {
         Rule::Planned(|instance| match instance.zeros & 3 {
-            2 => planned(steps![$($right)*], instance),
-            1 => planned(steps![$($left)*], instance),
-            _ => planned(steps![$($both)*], instance),
+            2 => planned(steps![A64; $($right)*], instance),
+            1 => planned(steps![A64; $($left)*], instance),
+            _ => planned(steps![A64; $($both)*], instance),
         })
     };
 }
 
-use {seq, steps};
+use seq;
 
 const LATER: Rule = Rule::Unsupported("it is not available on AArch64 yet");
 const NO_SUCH: Rule = Rule::Unsupported("no such operation on this element");
@@ -229,8 +211,8 @@ fn integer_op(op: Op) -> Rule {
         Op::BitXor => seq![Eor(A, B)],
         Op::BitAndNot => seq![Bic(A, B)],
         Op::ShiftBitsLeft => seq![Shl(A) #n],
-        Op::ShiftBitsRight => Rule::Planned(|instance| shifted(instance, steps![Ushr(A) #n])),
-        Op::ShiftBitsRightSigned => Rule::Planned(|instance| shifted(instance, steps![Sshr(A) #n])),
+        Op::ShiftBitsRight => Rule::Planned(|instance| shifted(instance, steps![A64; Ushr(A) #n])),
+        Op::ShiftBitsRightSigned => Rule::Planned(|instance| shifted(instance, steps![A64; Sshr(A) #n])),
         Op::Select | Op::If => seq![Bsl(A, B, C)],
         // The one sum that is too great, of four times -32768, wraps as it should.
         Op::Dot => seq![Smull(A, B), Smull2(A, B), Addp(S0, S1)],
@@ -307,11 +289,11 @@ fn leave(op: Op, elem: Elem) -> Rule {
         Op::Not if elem == Elem::Bool => seq![EorOne(A), AndOne(S0)],
         Op::Extract if float => Rule::Planned(|instance| match instance.imm {
             Imm::Int(0) => Ok(Vec::new()),
-            _ => planned(steps![OneLane(A) #n], instance),
+            _ => planned(steps![A64; OneLane(A) #n], instance),
         }),
         Op::Extract if integer => Rule::Planned(|instance| match instance.imm {
-            Imm::Int(0) => planned(steps![FmovOut(A)], instance),
-            _ => planned(steps![LaneOut(A) #n], instance),
+            Imm::Int(0) => planned(steps![A64; FmovOut(A)], instance),
+            _ => planned(steps![A64; LaneOut(A) #n], instance),
         }),
         _ if float || integer => folds::leave(op, elem),
         _ => NO_SUCH,

@@ -30,25 +30,6 @@ const LANES: usize = 4;
 /// The rule of a lane move whose result is a rack or a uniform in every lane.
 pub(super) const RULE: Rule = Rule::Planned(plan);
 
-/// Whether an operation is planned here.
-pub(super) const fn is_planned(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Shuffle
-            | ZipLow
-            | ZipHigh
-            | UnzipEven
-            | UnzipOdd
-            | ShiftLeft
-            | ShiftRight
-            | RotateLeft
-            | RotateRight
-            | Extract
-            | Insert
-    )
-}
-
 /// What a rack holds: 0 for zero, `1 + k` for symbol `k` of [`picture`].
 type Held = [u8; LANES];
 

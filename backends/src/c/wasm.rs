@@ -69,7 +69,7 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
         let ty = match inst.op.info().dst {
             Some(View::Float) => "float",
             Some(View::Word) => "uint32_t",
-            Some(View::Address) => "uint64_t",
+            Some(View::Long) => "uint64_t",
             _ => "v128_t",
         };
         let expression = expression(inst, function, declaration)?;

@@ -1,14 +1,15 @@
 //! The scalar selection table: operation and element to machine operations.
 //!
-//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! It is written with the names of [`crate::steps`].
 //! A rack has one lane, so what moves, folds or scans lanes costs nothing, or is a constant.
 
+use crate::steps::{A, B, C, MAGNITUDE, NAN, ONE, S0, S1, SIGN, ZERO, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::scalar::Scalar;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Target};
 use smallvec::smallvec;
 
 /// The selection table.
@@ -29,25 +30,9 @@ impl Target for ScalarTarget {
     }
 }
 
-const A: Src = Src::Arg(0);
-const B: Src = Src::Arg(1);
-const C: Src = Src::Arg(2);
-const S0: Src = Src::Step(0);
-const S1: Src = Src::Step(1);
-const ZERO: Src = Src::Lanes(&[0]);
-const ONE: Src = Src::Lanes(&[1]);
-const SIGN: Src = Src::Lanes(&[0x8000_0000]);
-const MAGNITUDE: Src = Src::Lanes(&[0x7fff_ffff]);
-const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
-
-/// `seq![Op(operands) #imm, ...]`; `#n` is the operation's own shift count.
+/// A rule of these steps, as [`steps`] has them.
 macro_rules! seq {
-    ($($op:ident($($arg:expr),*) $(#$imm:tt)?),* $(,)?) => {
-        Rule::Steps(&[$(Step { op: MachOp::Scalar(Scalar::$op), args: &[$($arg),*], imm: seq!(@imm $($imm)?) }),*])
-    };
-    (@imm) => { StepImm::None };
-    (@imm n) => { StepImm::Count };
-    (@imm $imm:literal) => { StepImm::Fixed($imm) };
+    ($($steps:tt)*) => { Rule::Steps(steps![Scalar; $($steps)*]) };
 }
 use seq;
 

@@ -21,25 +21,6 @@ type Planned = Result<Vec<PlannedStep>, &'static str>;
 /// Where each lane of the result comes from: an operand and its lane; zero where nothing.
 type Picture = [Option<(u8, u8)>; LANES];
 
-/// Whether an operation is planned here.
-pub(super) const fn is_planned(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Shuffle
-            | ZipLow
-            | ZipHigh
-            | UnzipEven
-            | UnzipOdd
-            | ShiftLeft
-            | ShiftRight
-            | RotateLeft
-            | RotateRight
-            | Extract
-            | Insert
-    )
-}
-
 /// The rule of a lane move whose result is a rack or a uniform in every lane.
 pub(super) const fn rule() -> Rule {
     Rule::Planned(plan)

@@ -1,24 +1,21 @@
 //! The WebAssembly selection table: operation and element to machine operations, the shortest in bytes.
 //!
-//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! It is written with the names of [`crate::steps`].
 //! A mask is a rack of lane masks. What costs bytes: a `v128.const` and an `i8x16.shuffle` take 18, a number in every lane
 //! 4 to 7, a lane in every lane 5, instructions 1 to 3.
 
 use super::moves;
+use crate::steps::{A, B, C, NAN, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::wasm::Wasm;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Target};
 
-/// `seq![Op(operands) #imm, ...]`.
+/// A rule of these steps, as [`steps`] has them.
 macro_rules! seq {
-    ($($op:ident($($arg:expr),*) $(#$imm:literal)?),* $(,)?) => {
-        Rule::Steps(&[$(Step { op: MachOp::Wasm(Wasm::$op), args: &[$($arg),*], imm: seq!(@imm $($imm)?) }),*])
-    };
-    (@imm) => { StepImm::None };
-    (@imm $imm:literal) => { StepImm::Fixed($imm) };
+    ($($steps:tt)*) => { Rule::Steps(steps![Wasm; $($steps)*]) };
 }
 
 /// Steps whose order does not matter: each lane with the next, then lane 0 with lane 2. What the others hold does not
@@ -82,7 +79,7 @@ impl Target for WasmTarget {
             (Key::IfAll, _) => seq![I32x4AllTrue(A), Select(B, C, S0)],
             (Key::IfAny, _) => seq![V128AnyTrue(A), Select(B, C, S0)],
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => moves::leave(elem.is_int()),
-            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if moves::is_planned(op) => moves::rule(),
+            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if op.moves_lanes() => moves::rule(),
             (Key::Leave(op), _) => leave(op, elem),
             (Key::Op(op), Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16) => narrow(op),
             (_, Elem::F32) => float(key, profile == Profile::WasmSimd128Relaxed),
@@ -120,26 +117,6 @@ impl Target for WasmTarget {
     }
 }
 
-const A: Src = Src::Arg(0);
-const B: Src = Src::Arg(1);
-const C: Src = Src::Arg(2);
-const S0: Src = Src::Step(0);
-const S1: Src = Src::Step(1);
-const S2: Src = Src::Step(2);
-const S3: Src = Src::Step(3);
-const S4: Src = Src::Step(4);
-const S5: Src = Src::Step(5);
-const S6: Src = Src::Step(6);
-const S7: Src = Src::Step(7);
-const S8: Src = Src::Step(8);
-const S9: Src = Src::Step(9);
-const S10: Src = Src::Step(10);
-const S11: Src = Src::Step(11);
-const S12: Src = Src::Step(12);
-const S13: Src = Src::Step(13);
-const S14: Src = Src::Step(14);
-const S15: Src = Src::Step(15);
-const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
 /// The bytes of `i32.const`s.
 const NONE: Src = Src::Literal(&[0; 4]);
 const ONE: Src = Src::Literal(&[1, 0, 0, 0]);

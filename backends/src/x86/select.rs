@@ -1,9 +1,13 @@
 //! The x86 selection table: operation, element and profile to machine operations.
 //!
-//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! It is written with the names of [`crate::steps`].
 //! A mask is a rack of lane masks on SSE2 and AVX2 and a `k` register on AVX-512.
 
 use super::shuffle;
+use crate::steps::{
+    A, B, C, MAGNITUDE, NAN, ONE, ONES, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16,
+    SIGN, ZERO, steps,
+};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::tables::{COMPRESS, EXPAND};
 use rake_ir::machine::x86::Space;
@@ -11,7 +15,7 @@ use rake_ir::machine::x86::X86;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedStep, Rule, Src, Step, StepImm, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedStep, Rule, Src, Target};
 
 /// The x86 profiles' selection table.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +26,7 @@ impl Target for X86Target {
         let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
         match (key, elem) {
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
-            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if shuffle::is_planned(op) => shuffle::rule(elem.is_int()),
+            (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if op.moves_lanes() => shuffle::rule(elem.is_int()),
             (Key::Leave(Op::Const), Elem::Bool) => Rule::Planned(constant_word),
             (Key::Leave(op), _) => leave(op, elem, space),
             (Key::Op(op), Elem::I8 | Elem::U8 | Elem::I16 | Elem::U16) => narrow(op, space),
@@ -50,32 +54,6 @@ impl Target for X86Target {
     }
 }
 
-const A: Src = Src::Arg(0);
-const B: Src = Src::Arg(1);
-const C: Src = Src::Arg(2);
-const S0: Src = Src::Step(0);
-const S1: Src = Src::Step(1);
-const S2: Src = Src::Step(2);
-const S3: Src = Src::Step(3);
-const S4: Src = Src::Step(4);
-const S5: Src = Src::Step(5);
-const S6: Src = Src::Step(6);
-const S7: Src = Src::Step(7);
-const S8: Src = Src::Step(8);
-const S9: Src = Src::Step(9);
-const S10: Src = Src::Step(10);
-const S11: Src = Src::Step(11);
-const S12: Src = Src::Step(12);
-const S13: Src = Src::Step(13);
-const S14: Src = Src::Step(14);
-const S15: Src = Src::Step(15);
-const S16: Src = Src::Step(16);
-const ZERO: Src = Src::Lanes(&[0]);
-const ONES: Src = Src::Lanes(&[u32::MAX]);
-const ONE: Src = Src::Lanes(&[1]);
-const SIGN: Src = Src::Lanes(&[0x8000_0000]);
-const MAGNITUDE: Src = Src::Lanes(&[0x7fff_ffff]);
-const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
 /// The low 16 bits of a lane.
 const LOW_HALF: Src = Src::Lanes(&[0xffff]);
 /// As `f32`s: 2^23, 2^39, both together, 2^31, and the greatest number below that.
@@ -96,14 +74,9 @@ const EVEN_THEN_ODD: Src = Src::Lanes(&[0, 0, 2, 0, 4, 0, 6, 0, 1, 0, 3, 0, 5, 0
 /// A shift count modulo 32 in the low 64 bits.
 const COUNT: Src = Src::Lanes(&[31, 0, 0, 0]);
 
-/// `seq![Op(operands) #imm, ...]`; `#n` is the operation's own shift count.
+/// A rule of these steps, as [`steps`] has them.
 macro_rules! seq {
-    ($($op:ident($($arg:expr),*) $(#$imm:tt)?),* $(,)?) => {
-        Rule::Steps(&[$(Step { op: MachOp::X86(X86::$op), args: &[$($arg),*], imm: seq!(@imm $($imm)?) }),*])
-    };
-    (@imm) => { StepImm::None };
-    (@imm n) => { StepImm::Count };
-    (@imm $imm:literal) => { StepImm::Fixed($imm) };
+    ($($steps:tt)*) => { Rule::Steps(steps![X86; $($steps)*]) };
 }
 
 const LATER: Rule = Rule::Unsupported("it is not available on x86 yet");

@@ -22,9 +22,7 @@ pub use eval::eval;
 pub use print::print;
 pub use walk::Event;
 
-use crate::lane::FuseLevel;
 use crate::ops::{Imm, Op};
-use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
 use la_arena::{Arena, Idx};
@@ -38,16 +36,8 @@ pub type LocalId = Idx<Local>;
 /// Operands of one operation.
 pub type Args = SmallVec<[ExprId; 3]>;
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    /// The profile it was checked for.
-    pub profile: Profile,
-    /// How much freedom fused regions have.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function>,
-}
+/// A program of `desugared`.
+pub type Program = crate::program::Program<Function>;
 
 /// A scratch or rake with everything it calls inside it.
 #[derive(Clone, PartialEq, Debug)]

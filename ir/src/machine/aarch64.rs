@@ -23,23 +23,19 @@ const fn row(
     cost: (u16, u16),
     eval: Semantics,
 ) -> MachInfo {
-    MachInfo::new(name, [mnemonic, "", ""], kind, dst, slots, cost, eval)
-}
-
-const fn slot(view: View, mem: Mem) -> Slot {
-    Slot { view, mem, opmask: false }
+    super::row(name, [mnemonic, "", ""], kind, dst, slots, cost, eval)
 }
 
 /// A rack in a register.
-const R: Slot = slot(View::Rack, Mem::No);
+const R: Slot = Slot::new(View::Rack, Mem::No);
 /// A general register.
-const G: Slot = slot(View::Word, Mem::No);
+const G: Slot = Slot::new(View::Word, Mem::No);
 /// A general register as part of an address.
-const P: Slot = slot(View::Address, Mem::No);
+const P: Slot = Slot::new(View::Address, Mem::No);
 /// A literal, which stands after the function's code.
-const L: Slot = slot(View::Rack, Mem::Rack);
+const L: Slot = Slot::new(View::Rack, Mem::Rack);
 /// A table in memory.
-const T: Slot = slot(View::Rack, Mem::Table);
+const T: Slot = Slot::new(View::Rack, Mem::Table);
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
@@ -49,10 +45,6 @@ const SIGN: u32 = 0x8000_0000;
 
 const fn form(op: A64, from: [u8; 3]) -> Form {
     Form { op: MachOp::A64(op), from: [from[0], from[1], from[2], 3], imm: ImmMap::Same }
-}
-
-const fn commuted(op: A64) -> Form {
-    form(op, [1, 0, 2])
 }
 
 const fn factors_swapped(op: A64) -> Form {
@@ -288,6 +280,7 @@ fn byte_mask(imm: u8) -> Bits {
 pub const IDIOMS: Idioms = Idioms {
     load: MachOp::A64(A64::Ldr),
     constant,
+    spread: None,
     masks: None,
     registers: Some(RegisterIdioms {
         load_splat: None,

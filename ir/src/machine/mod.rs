@@ -8,12 +8,15 @@ pub mod aarch64;
 pub mod abi;
 pub mod bits;
 pub mod convert;
+mod idioms;
 pub mod lanes;
 pub mod scalar;
 pub mod tables;
 pub mod text;
 pub mod wasm;
 pub mod x86;
+
+pub use idioms::{Idioms, Immediate, MaskIdioms, RegisterIdioms};
 
 use crate::profile::{Family, Profile};
 use crate::span::Span;
@@ -70,6 +73,8 @@ pub enum View {
     /// A general register that holds an address, or whose upper half is known to be zero where one is made with it;
     /// WebAssembly's `i64`.
     Address,
+    /// An integer of 64 bits on WebAssembly's operand stack; only instructions make and take it.
+    Long,
     /// A float that is no rack.
     Float,
 }
@@ -80,7 +85,7 @@ impl View {
         match self {
             View::Rack | View::Low | View::Half => Class::V,
             View::Mask => Class::K,
-            View::Word | View::Address => Class::G,
+            View::Word | View::Address | View::Long => Class::G,
             View::Float => Class::F,
         }
     }
@@ -191,6 +196,13 @@ pub struct Slot {
     pub opmask: bool,
 }
 
+impl Slot {
+    /// An operand of its own.
+    pub(crate) const fn new(view: View, mem: Mem) -> Slot {
+        Slot { view, mem, opmask: false }
+    }
+}
+
 /// What happens to the immediate when operands trade places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImmMap {
@@ -265,39 +277,39 @@ pub struct MachInfo {
     pub eval: Semantics,
 }
 
-impl MachInfo {
-    /// A row of a family: mnemonics by variant (`""` where the profile lacks it), and the same cost in each, reciprocal
-    /// throughput and latency in hundredths of a cycle.
-    pub(crate) const fn new(
-        name: &'static str,
-        mnemonics: [&'static str; VARIANTS],
-        kind: Kind,
-        dst: Option<View>,
-        slots: &'static [Slot],
-        cost: (u16, u16),
-        eval: Semantics,
-    ) -> MachInfo {
-        const fn column(mnemonic: &'static str) -> Option<&'static str> {
-            if mnemonic.is_empty() { None } else { Some(mnemonic) }
-        }
-        let cost = Cost { throughput: cost.0, latency: cost.1 };
-        MachInfo {
-            name,
-            mnemonics: [column(mnemonics[0]), column(mnemonics[1]), column(mnemonics[2])],
-            kind,
-            dst,
-            slots,
-            imm: false,
-            tied: [None; VARIANTS],
-            zeroing: false,
-            contracts: false,
-            raises: false,
-            forms: &[],
-            cost: [cost; VARIANTS],
-            eval,
-        }
+/// A row of a family: mnemonics by variant (`""` where the profile lacks it), and the same cost in each, reciprocal
+/// throughput and latency in hundredths of a cycle.
+pub(crate) const fn row(
+    name: &'static str,
+    mnemonics: [&'static str; VARIANTS],
+    kind: Kind,
+    dst: Option<View>,
+    slots: &'static [Slot],
+    cost: (u16, u16),
+    eval: Semantics,
+) -> MachInfo {
+    const fn column(mnemonic: &'static str) -> Option<&'static str> {
+        if mnemonic.is_empty() { None } else { Some(mnemonic) }
     }
+    let cost = Cost { throughput: cost.0, latency: cost.1 };
+    MachInfo {
+        name,
+        mnemonics: [column(mnemonics[0]), column(mnemonics[1]), column(mnemonics[2])],
+        kind,
+        dst,
+        slots,
+        imm: false,
+        tied: [None; VARIANTS],
+        zeroing: false,
+        contracts: false,
+        raises: false,
+        forms: &[],
+        cost: [cost; VARIANTS],
+        eval,
+    }
+}
 
+impl MachInfo {
     /// Every variant overwrites its first operand.
     pub(crate) const fn destructive(mut self) -> MachInfo {
         self.tied = [Some(0); VARIANTS];
@@ -341,6 +353,11 @@ macro_rules! machine_table {
 
         /// The table.
         pub static TABLE: &[MachInfo] = &[$($row),*];
+
+        /// The operation with its first two operands the other way round.
+        const fn commuted(op: $name) -> Form {
+            Form { op: MachOp::$name(op), from: [1, 0, 2, 3], imm: ImmMap::Same }
+        }
 
         impl $name {
             /// Its row.
@@ -543,82 +560,6 @@ pub struct Inst<R> {
     pub region: Option<u32>,
     /// The source that asked for it.
     pub span: Span,
-}
-
-/// An instruction that makes a constant by itself, with its immediate.
-pub type Immediate = (MachOp, Option<u8>);
-
-/// The operations that every compilation for a profile needs beside selection's table.
-#[derive(Clone, Copy, Debug)]
-pub struct Idioms {
-    /// Loads a literal of a whole rack.
-    pub load: MachOp,
-    /// The instruction, with its immediate, that makes a rack of these 32-bit lanes, over and over, without a literal.
-    pub constant: fn(&[u32]) -> Option<Immediate>,
-    /// Where masks have registers of their own.
-    pub masks: Option<MaskIdioms>,
-    /// Where functions have machine registers.
-    pub registers: Option<RegisterIdioms>,
-}
-
-/// What is done with masks that have registers of their own.
-#[derive(Clone, Copy, Debug)]
-pub struct MaskIdioms {
-    /// A mask of no lanes, and of all.
-    pub none: MachOp,
-    #[allow(missing_docs)]
-    pub all: MachOp,
-    /// Copies a mask register.
-    pub copy: MachOp,
-    /// Spreads a mask register over a rack, and reads it back from the sign bits.
-    pub to_rack: MachOp,
-    #[allow(missing_docs)]
-    pub from_rack: MachOp,
-}
-
-/// What allocation adds to a function.
-#[derive(Clone, Copy, Debug)]
-pub struct RegisterIdioms {
-    /// Loads one element into every lane, where one instruction does.
-    pub load_splat: Option<MachOp>,
-    /// Copies a rack register, and a general register.
-    pub copy_rack: MachOp,
-    #[allow(missing_docs)]
-    pub copy_word: MachOp,
-    /// What a function executes before it returns no rack; `None` where nothing is due.
-    pub leave_racks: Option<MachOp>,
-    /// Returns.
-    pub ret: MachOp,
-}
-
-impl Idioms {
-    /// The operation that copies a register of this class; `None` where the profile has no such registers.
-    pub fn copy(&self, class: Class) -> Option<MachOp> {
-        match class {
-            Class::V => self.registers.map(|registers| registers.copy_rack),
-            Class::K => self.masks.map(|masks| masks.copy),
-            Class::G => self.registers.map(|registers| registers.copy_word),
-            Class::F => None,
-        }
-    }
-
-    /// The constant and the operation that put these bits into every lane, where that is shorter than a whole rack.
-    pub const fn spread(profile: Profile, word: u32) -> Option<(MachOp, MachOp)> {
-        match profile.info().family {
-            Family::Wasm => Some(wasm::spread(word)),
-            _ => None,
-        }
-    }
-
-    /// The idioms of a profile.
-    pub const fn of(profile: Profile) -> &'static Idioms {
-        match profile.info().family {
-            Family::X86 => x86::idioms(profile),
-            Family::Aarch64 => &aarch64::IDIOMS,
-            Family::Wasm => &wasm::IDIOMS,
-            Family::Scalar => &scalar::IDIOMS,
-        }
-    }
 }
 
 impl Form {

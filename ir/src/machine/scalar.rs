@@ -15,29 +15,21 @@ const fn row(
     cost: (u16, u16),
     eval: Semantics,
 ) -> MachInfo {
-    MachInfo::new(name, [name, "", ""], kind, dst, slots, cost, eval)
-}
-
-const fn slot(view: View, mem: Mem) -> Slot {
-    Slot { view, mem, opmask: false }
+    super::row(name, [name, "", ""], kind, dst, slots, cost, eval)
 }
 
 /// An element.
-const R: Slot = slot(View::Rack, Mem::No);
+const R: Slot = Slot::new(View::Rack, Mem::No);
 /// A constant.
-const L: Slot = slot(View::Rack, Mem::Rack);
+const L: Slot = Slot::new(View::Rack, Mem::Rack);
 /// An integer or `bool` argument.
-const G: Slot = slot(View::Word, Mem::No);
+const G: Slot = Slot::new(View::Word, Mem::No);
 /// A `float` argument.
-const S: Slot = slot(View::Float, Mem::No);
+const S: Slot = Slot::new(View::Float, Mem::No);
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
 const FLOAT: Option<View> = Some(View::Float);
-
-const fn commuted(op: Scalar) -> Form {
-    Form { op: MachOp::Scalar(op), from: [1, 0, 2, 3], imm: ImmMap::Same }
-}
 
 use Kind::{Arith, Boundary, Choose, Compare, Const, Logic, Move};
 
@@ -179,7 +171,7 @@ machine_table! {
 
 /// What constants need.
 pub const IDIOMS: Idioms =
-    Idioms { load: MachOp::Scalar(Scalar::Const32), constant: |_| None, masks: None, registers: None };
+    Idioms { load: MachOp::Scalar(Scalar::Const32), constant: |_| None, spread: None, masks: None, registers: None };
 
 /// The strict minimum or maximum: the canonical NaN beside a NaN, -0 below +0.
 fn extremum(x: u32, y: u32, least: bool) -> u32 {

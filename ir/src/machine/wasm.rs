@@ -3,7 +3,7 @@
 //! Names and semantics follow the WebAssembly specification 2.0 (section 4.3) and the relaxed SIMD proposal. Mnemonics are
 //! those of the text format, for `wasm-simd128` and `wasm-simd128-relaxed`. Costs are those of the SSE and NEON
 //! instructions that engines emit. An `i32` stands in class `G`, an `f32` in class `F`; vectors have one class for all
-//! lane types; an `i64` is what a row sees as [`View::Address`], and only instructions make and take it. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
+//! lane types; an `i64` is what a row sees as [`View::Long`], and only instructions make and take it. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
 //! what two operations would give, rounded twice.
 
 use super::bits::{self, Bits, ZERO, lane_mask};
@@ -20,7 +20,7 @@ const fn row(
     cost: (u16, u16),
     eval: Semantics,
 ) -> MachInfo {
-    MachInfo::new(name, [mnemonic, mnemonic, ""], kind, dst, slots, cost, eval)
+    super::row(name, [mnemonic, mnemonic, ""], kind, dst, slots, cost, eval)
 }
 
 /// A row of `wasm-simd128-relaxed` alone.
@@ -31,37 +31,29 @@ const fn relaxed(
     cost: (u16, u16),
     eval: Semantics,
 ) -> MachInfo {
-    MachInfo::new(name, ["", mnemonic, ""], Arith, RACK, slots, cost, eval)
-}
-
-const fn slot(view: View, mem: Mem) -> Slot {
-    Slot { view, mem, opmask: false }
+    super::row(name, ["", mnemonic, ""], Arith, RACK, slots, cost, eval)
 }
 
 /// A `v128`.
-const R: Slot = slot(View::Rack, Mem::No);
+const R: Slot = Slot::new(View::Rack, Mem::No);
 /// An `i32`.
-const I: Slot = slot(View::Word, Mem::No);
+const I: Slot = Slot::new(View::Word, Mem::No);
 /// An `i64`.
-const J: Slot = slot(View::Address, Mem::No);
+const J: Slot = Slot::new(View::Long, Mem::No);
 /// An `f32`.
-const F: Slot = slot(View::Float, Mem::No);
+const F: Slot = Slot::new(View::Float, Mem::No);
 /// Sixteen bytes in the instruction itself.
-const L: Slot = slot(View::Rack, Mem::Rack);
+const L: Slot = Slot::new(View::Rack, Mem::Rack);
 
 /// Four bytes in the instruction itself.
-const N: Slot = slot(View::Word, Mem::Element);
+const N: Slot = Slot::new(View::Word, Mem::Element);
 /// Eight.
-const M: Slot = slot(View::Address, Mem::Element);
+const M: Slot = Slot::new(View::Long, Mem::Element);
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
-const LONG: Option<View> = Some(View::Address);
+const LONG: Option<View> = Some(View::Long);
 const FLOAT: Option<View> = Some(View::Float);
-
-const fn commuted(op: Wasm) -> Form {
-    Form { op: MachOp::Wasm(op), from: [1, 0, 2, 3], imm: ImmMap::Same }
-}
 
 use Kind::{Arith, Boundary, Choose, Compare, Const, Cross, Logic, Word};
 
@@ -327,7 +319,7 @@ pub const fn shortcut(op: Wasm, maker: Wasm) -> Option<Shortcut> {
 
 /// The constant and the operation that put these bits into every lane in the fewest bytes. An `i32.const` takes one byte
 /// for each seven bits, an `f32.const` four for all.
-pub const fn spread(word: u32) -> (MachOp, MachOp) {
+const fn spread(word: u32) -> (MachOp, MachOp) {
     let short = 1 << 27;
     if (word as i32) < short && (word as i32) >= -short {
         (MachOp::Wasm(Wasm::I32Const), MachOp::Wasm(Wasm::I32x4Splat))
@@ -337,8 +329,13 @@ pub const fn spread(word: u32) -> (MachOp, MachOp) {
 }
 
 /// What constants need.
-pub const IDIOMS: Idioms =
-    Idioms { load: MachOp::Wasm(Wasm::V128Const), constant: |_| None, masks: None, registers: None };
+pub const IDIOMS: Idioms = Idioms {
+    load: MachOp::Wasm(Wasm::V128Const),
+    constant: |_| None,
+    spread: Some(spread),
+    masks: None,
+    registers: None,
+};
 
 #[cfg(test)]
 mod tests {

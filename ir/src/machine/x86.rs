@@ -7,8 +7,8 @@
 use super::bits::{self, Bits, ZERO};
 use super::convert;
 use super::lanes;
-use super::{Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms, Semantics};
-use super::{Slot, View};
+use super::{Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms};
+use super::{Slot, View, row};
 use crate::profile::Profile;
 
 /// Bytes of a table that AVX2 code reads by the bits of a mask, and of its entries, one for each mask of eight lanes.
@@ -39,10 +39,6 @@ impl Space {
     }
 }
 
-const fn slot(view: View, mem: Mem) -> Slot {
-    Slot { view, mem, opmask: false }
-}
-
 const EVEX: u8 = 1 << Space::Evex as u8;
 const EVERY: u8 = 0b111;
 /// A whole rack in memory; in EVEX also one element.
@@ -53,39 +49,27 @@ const ANY_EVEX: Mem = Mem::May { rack: EVEX, element: EVEX };
 const WHOLE: Mem = Mem::May { rack: EVERY, element: 0 };
 
 /// A rack in a register.
-const R: Slot = slot(View::Rack, Mem::No);
+const R: Slot = Slot::new(View::Rack, Mem::No);
 /// A rack in a register or in memory.
-const M: Slot = slot(View::Rack, ANY);
+const M: Slot = Slot::new(View::Rack, ANY);
 /// A rack in a register, in EVEX also in memory.
-const E: Slot = slot(View::Rack, ANY_EVEX);
+const E: Slot = Slot::new(View::Rack, ANY_EVEX);
 /// A rack in a register or, never as one broadcast element, in memory.
-const N: Slot = slot(View::Rack, WHOLE);
+const N: Slot = Slot::new(View::Rack, WHOLE);
 /// The low half of a rack register.
-const H: Slot = slot(View::Half, Mem::No);
+const H: Slot = Slot::new(View::Half, Mem::No);
 /// The low 128 bits of a rack register.
-const X: Slot = slot(View::Low, Mem::No);
+const X: Slot = Slot::new(View::Low, Mem::No);
 /// A mask register.
-const K: Slot = slot(View::Mask, Mem::No);
+const K: Slot = Slot::new(View::Mask, Mem::No);
 /// The opmask.
 const W: Slot = Slot { view: View::Mask, mem: Mem::No, opmask: true };
 /// A general register.
-const G: Slot = slot(View::Word, Mem::No);
+const G: Slot = Slot::new(View::Word, Mem::No);
 /// A general register as part of an address.
-const P: Slot = slot(View::Address, Mem::No);
+const P: Slot = Slot::new(View::Address, Mem::No);
 /// A table in memory.
-const T: Slot = slot(View::Rack, Mem::Table);
-
-const fn row(
-    name: &'static str,
-    mnemonics: [&'static str; 3],
-    kind: Kind,
-    dst: Option<View>,
-    slots: &'static [Slot],
-    cost: (u16, u16),
-    eval: Semantics,
-) -> MachInfo {
-    MachInfo::new(name, mnemonics, kind, dst, slots, cost, eval)
-}
+const T: Slot = Slot::new(View::Rack, Mem::Table);
 
 impl MachInfo {
     /// The SSE form overwrites its first operand.
@@ -422,8 +406,8 @@ table! {
 
     // Copies and constants. `zero` and `ones` name one register three times, which the machine knows to need no input.
     Mov = row("mov", ["movaps", "vmovaps", "vmovaps"], Move, RACK, &[R], (25, 100), |_, a: A| a[0]);
-    Load = row("load", ["movaps", "vmovaps", "vmovaps"], Const, RACK, &[slot(View::Rack, Mem::Rack)], (50, 700), |_, a: A| a[0]);
-    LoadSplat = row("load_splat", ["", "vbroadcastss", "vbroadcastss"], Const, RACK, &[slot(View::Rack, Mem::Element)], (50, 700), |_, a: A| a[0]);
+    Load = row("load", ["movaps", "vmovaps", "vmovaps"], Const, RACK, &[Slot::new(View::Rack, Mem::Rack)], (50, 700), |_, a: A| a[0]);
+    LoadSplat = row("load_splat", ["", "vbroadcastss", "vbroadcastss"], Const, RACK, &[Slot::new(View::Rack, Mem::Element)], (50, 700), |_, a: A| a[0]);
     Zero = row("zero", ["xorps", "vxorps", "vpxord"], Const, RACK, &[], (25, 0), |_, _: A| ZERO);
     Ones = row("ones", ["pcmpeqd", "vpcmpeqd", "vpternlogd"], Const, RACK, &[], (33, 100), |c, _: A| bits::map1(c, &ZERO, |_| u32::MAX));
 
@@ -550,6 +534,7 @@ const SSE_IDIOMS: Idioms = Idioms {
         [u32::MAX] => Some((MachOp::X86(X86::Ones), None)),
         _ => None,
     },
+    spread: None,
     masks: None,
     registers: Some(SSE_REGISTERS),
 };

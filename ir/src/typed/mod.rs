@@ -26,9 +26,7 @@ pub use print::print;
 pub use renumber::Renumber;
 pub use walk::Event;
 
-use crate::lane::FuseLevel;
 use crate::ops::{Imm, Op};
-use crate::profile::Profile;
 use crate::span::Span;
 use crate::types::Ty;
 use la_arena::{Arena, Idx};
@@ -46,16 +44,8 @@ pub type Args = SmallVec<[ExprId; 3]>;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct FunctionId(pub u32);
 
-/// A program for one profile.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    /// The profile it was checked for.
-    pub profile: Profile,
-    /// How much freedom fused regions have.
-    pub fuse: FuseLevel,
-    /// Its functions, in source order.
-    pub functions: Vec<Function>,
-}
+/// A program of `typed`.
+pub type Program = crate::program::Program<Function>;
 
 /// What a function is in source.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -432,8 +432,9 @@ impl<'a> Builder<'a> {
             return self.emit(op, Operands::new(), imm, None, &site);
         }
         if let [word] = *lanes
-            && let Some((constant, splat)) = Idioms::spread(self.profile, word)
+            && let Some(spread) = self.idioms.spread
         {
+            let (constant, splat) = spread(word);
             let literal = Operand::Literal(self.literal(word.to_le_bytes().to_vec()));
             let scalar = self.emit(constant, [literal].into_iter().collect(), None, None, &site);
             return self.emit(splat, [Operand::Reg(scalar)].into_iter().collect(), None, region, &site);

@@ -52,7 +52,7 @@ pub fn class_of(view: View, space: Space) -> Class {
         View::Rack => rack_class(space),
         View::Low => Class::Xmm,
         View::Mask => Class::K,
-        View::Word | View::Float => Class::Gpr,
+        View::Word | View::Float | View::Long => Class::Gpr,
         View::Address => Class::Address,
         View::Half => match space {
             Space::Evex => Class::Ymm,

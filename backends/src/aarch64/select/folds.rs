@@ -4,16 +4,14 @@
 //! does not: lane 0 is spread, and takes in the others by element. A sum takes them by a multiply-add with 1, which rounds
 //! as the addition does.
 
-use super::{A, LATER, NO_SUCH, S0, S1, S2, S3, S4, S5, ZERO, seq, steps};
-use rake_ir::machine::MachOp;
+use super::{LATER, NO_SUCH, seq};
+use crate::steps::{A, NAN, S0, S1, S2, S3, S4, S5, ZERO, steps};
 use rake_ir::machine::aarch64::A64;
 use rake_ir::ops::Op;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Rule, Src, Step, StepImm};
+use rake_passes::select::rule::{Rule, Src};
 
 const ONE: Src = Src::Lanes(&[0x3f80_0000]);
-/// `fmaxnm` prefers a number to a quiet NaN, and of two quiet NaNs takes the first.
-const NAN: Src = Src::Lanes(&[0x7fc0_0000]);
 
 /// Whether an operation is lowered here.
 pub(super) const fn is_fold(op: Op) -> bool {
@@ -33,6 +31,7 @@ pub(super) fn rule(op: Op, elem: Elem) -> Rule {
 /// The rule of a fold whose result is left to the caller.
 pub(super) fn leave(op: Op, elem: Elem) -> Rule {
     match (op, elem) {
+        // `fmaxnm` prefers a number to a quiet NaN, and of two quiet NaNs takes the first.
         (Op::Minimum, Elem::F32) => seq![Fminv(A), Fmaxnm(NAN, S0)],
         (Op::Maximum, Elem::F32) => seq![Fmaxv(A), Fmaxnm(NAN, S0)],
         (Op::Sum, Elem::I32 | Elem::U32) => seq![Addv(A), FmovOut(S0)],

@@ -22,7 +22,7 @@ use plan::{Form, Rack};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
-use rake_ir::ops::{Imm, Op};
+use rake_ir::ops::Imm;
 use rake_passes::select::rule::{Instance, PlannedSrc, PlannedStep, Rule};
 
 const NO_PLAN: &str = "no sequence of lane moves is known for it";
@@ -37,25 +37,6 @@ pub(super) const fn rule(integer: bool) -> Rule {
 /// The rule of an extraction whose result is left to the caller.
 pub(super) const fn leave(integer: bool) -> Rule {
     Rule::Planned(if integer { word } else { low })
-}
-
-/// Whether an operation is planned here.
-pub(super) const fn is_planned(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Shuffle
-            | ZipLow
-            | ZipHigh
-            | UnzipEven
-            | UnzipOdd
-            | ShiftLeft
-            | ShiftRight
-            | RotateLeft
-            | RotateRight
-            | Extract
-            | Insert
-    )
 }
 
 /// The rule of an insertion of a word.

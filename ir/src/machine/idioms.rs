@@ -1,0 +1,75 @@
+//! The operations that every compilation for a profile needs beside selection's table.
+
+use super::{Class, MachOp, aarch64, scalar, wasm, x86};
+use crate::profile::{Family, Profile};
+
+/// An instruction that makes a constant by itself, with its immediate.
+pub type Immediate = (MachOp, Option<u8>);
+
+/// The operations that every compilation for a profile needs beside selection's table.
+#[derive(Clone, Copy, Debug)]
+pub struct Idioms {
+    /// Loads a literal of a whole rack.
+    pub load: MachOp,
+    /// The instruction, with its immediate, that makes a rack of these 32-bit lanes, over and over, without a literal.
+    pub constant: fn(&[u32]) -> Option<Immediate>,
+    /// The scalar constant and the operation that put these bits into every lane, where that is shorter than a literal of a
+    /// whole rack.
+    pub spread: Option<fn(u32) -> (MachOp, MachOp)>,
+    /// Where masks have registers of their own.
+    pub masks: Option<MaskIdioms>,
+    /// Where functions have machine registers.
+    pub registers: Option<RegisterIdioms>,
+}
+
+/// What is done with masks that have registers of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct MaskIdioms {
+    /// A mask of no lanes.
+    pub none: MachOp,
+    /// A mask of all lanes.
+    pub all: MachOp,
+    /// Copies a mask register.
+    pub copy: MachOp,
+    /// Spreads a mask register over a rack.
+    pub to_rack: MachOp,
+    /// Reads it back from the sign bits.
+    pub from_rack: MachOp,
+}
+
+/// What allocation adds to a function.
+#[derive(Clone, Copy, Debug)]
+pub struct RegisterIdioms {
+    /// Loads one element into every lane, where one instruction does.
+    pub load_splat: Option<MachOp>,
+    /// Copies a rack register.
+    pub copy_rack: MachOp,
+    /// Copies a general register.
+    pub copy_word: MachOp,
+    /// What a function executes before it returns no rack; `None` where nothing is due.
+    pub leave_racks: Option<MachOp>,
+    /// Returns.
+    pub ret: MachOp,
+}
+
+impl Idioms {
+    /// The operation that copies a register of this class; `None` where the profile has no such registers.
+    pub fn copy(&self, class: Class) -> Option<MachOp> {
+        match class {
+            Class::V => self.registers.map(|registers| registers.copy_rack),
+            Class::K => self.masks.map(|masks| masks.copy),
+            Class::G => self.registers.map(|registers| registers.copy_word),
+            Class::F => None,
+        }
+    }
+
+    /// The idioms of a profile.
+    pub const fn of(profile: Profile) -> &'static Idioms {
+        match profile.info().family {
+            Family::X86 => x86::idioms(profile),
+            Family::Aarch64 => &aarch64::IDIOMS,
+            Family::Wasm => &wasm::IDIOMS,
+            Family::Scalar => &scalar::IDIOMS,
+        }
+    }
+}
