@@ -12,6 +12,7 @@ pub mod fused;
 pub mod lane;
 pub mod limits;
 pub mod machine;
+pub mod memory;
 pub mod number;
 pub mod ops;
 pub mod profile;

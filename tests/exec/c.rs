@@ -22,7 +22,7 @@ fn by_clang(c: &str, functions: &[(&str, Signature)], levels: &[&str]) -> Result
         let flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-mrelaxed-simd", level];
         let module: Rc<[u8]> = compile_wasm(Source::Text(c), &flags, &names)?.into();
         for (codes, name) in codes.iter_mut().zip(&names) {
-            codes.push(Code::Wasm(module.clone(), (*name).to_owned()));
+            codes.push(Code::Clang(module.clone(), (*name).to_owned()));
         }
     }
     Ok(codes)

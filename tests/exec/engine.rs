@@ -25,6 +25,8 @@ pub enum Code {
     Aarch64(Image),
     /// An export, for wasmtime.
     Wasm(Rc<[u8]>, String),
+    /// An export that a C compiler made, for wasmtime: C's callers owe it a `bool` that is 0 or 1.
+    Clang(Rc<[u8]>, String),
     /// One, for wasmtime with relaxed instructions as the standard's deterministic profile has them.
     Deterministic(Rc<[u8]>, String),
     /// Its memory wrapper, for Node.
@@ -39,7 +41,7 @@ impl Code {
         match self {
             Code::X86(..) => "on x86",
             Code::Aarch64(..) => "in qemu",
-            Code::Wasm(..) => "in wasmtime",
+            Code::Wasm(..) | Code::Clang(..) => "in wasmtime",
             Code::Deterministic(..) => "in deterministic wasmtime",
             Code::Node(..) => "in Node",
             Code::Scalar(_) => "compiled from C",
@@ -197,7 +199,7 @@ fn in_wasmtime(runs: &[Run]) -> Outcomes {
     let mut all = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let (bytes, name, deterministic) = match run.code {
-            Code::Wasm(bytes, name) => (bytes, name, false),
+            Code::Wasm(bytes, name) | Code::Clang(bytes, name) => (bytes, name, false),
             Code::Deterministic(bytes, name) => (bytes, name, true),
             _ => continue,
         };
@@ -209,7 +211,10 @@ fn in_wasmtime(runs: &[Run]) -> Outcomes {
                 entry.insert(compile(bytes).map_err(failed)?)
             }
         };
-        let calls: Vec<_> = run.arguments.iter().map(|a| wasm_values(run.signature, a)).collect();
+        let mut calls: Vec<_> = run.arguments.iter().map(|a| wasm_values(run.signature, a)).collect();
+        if matches!(run.code, Code::Clang(..)) {
+            calls.iter_mut().for_each(|call| clean_bools(run.signature, call));
+        }
         let outs = module.run(name, &calls).map_err(failed)?;
         all.push((number, outs.into_iter().map(|out| Some(wasm_outcome(out))).collect()));
     }
@@ -267,6 +272,15 @@ fn wasm_values(signature: &Signature, call: &Arguments) -> Vec<wasm::Value> {
         wasm::Type::V128 => wasm::Value::from_lanes(words),
     };
     signature.params.iter().zip(words).map(value).collect()
+}
+
+/// Leaves of each `bool` only its value bit.
+fn clean_bools(signature: &Signature, call: &mut [wasm::Value]) {
+    for (ty, value) in signature.params.iter().zip(call) {
+        if let (Ty::Uniform(Elem::Bool), wasm::Value::I32(word)) = (ty, value) {
+            *word &= 1;
+        }
+    }
 }
 
 /// The first words of each argument's register.

@@ -59,7 +59,8 @@ const WASM: &str = "\
 v128_t scale(v128_t a, float x) { return wasm_f32x4_mul(a, wasm_f32x4_splat(x)); }
 v128_t plus(int n, v128_t a) { return wasm_i32x4_add(a, wasm_i32x4_splat(n)); }
 v128_t below(v128_t a, v128_t b) { return wasm_f32x4_lt(a, b); }
-v128_t pick(v128_t m, v128_t a, v128_t b, bool t) { return t ? wasm_v128_bitselect(a, b, wasm_i32x4_shr(m, 31)) : b; }
+// Of a `bool` the language gives a meaning to the lowest bit alone.
+v128_t pick(v128_t m, v128_t a, v128_t b, int t) { return t & 1 ? wasm_v128_bitselect(a, b, wasm_i32x4_shr(m, 31)) : b; }
 bool some(v128_t m) { return wasm_i32x4_bitmask(m) != 0; }
 float first(v128_t a) { return wasm_f32x4_extract_lane(a, 0); }
 uint32_t bits_of(float n, uint32_t k) { return (uint32_t)wasm_i32x4_extract_lane(wasm_f32x4_splat(n), 0) ^ k; }
@@ -68,7 +69,7 @@ typedef const v128_t *in;
 WRAPPER(scale) void scale_m(v128_t *o, in a, float x) { *o = scale(*a, x); }
 WRAPPER(plus) void plus_m(v128_t *o, int n, in a) { *o = plus(n, *a); }
 WRAPPER(below) void below_m(v128_t *o, in a, in b) { *o = below(*a, *b); }
-WRAPPER(pick) void pick_m(v128_t *o, in m, in a, in b, bool t) { *o = pick(*m, *a, *b, t); }
+WRAPPER(pick) void pick_m(v128_t *o, in m, in a, in b, int t) { *o = pick(*m, *a, *b, t); }
 WRAPPER(some) bool some_m(in m) { return some(*m); }
 WRAPPER(first) float first_m(in a) { return first(*a); }
 WRAPPER(bits_of) uint32_t bits_m(float n, uint32_t k) { return bits_of(n, k); }

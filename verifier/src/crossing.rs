@@ -58,7 +58,7 @@ mod tests {
         #[rustfmt::skip]
         let crossing = [
             FmulLane, Fminv, Fmaxv, FmlaLane, MulLane, Addv, Sminv, Smaxv, Uminv, Umaxv, Zip1, Zip2, Uzp1, Uzp2, Trn1, Trn2,
-            Zip1Half, Zip2Half, Rev64, Ext, DupLane, DupHalf, OneLane, HighHalf, InsLane, InsHalf, Tbl, Tbx, UsraPairs,
+            Zip1Half, Zip2Half, Rev64, Ext, DupLane, DupHalf, OneLane, HighHalf, InsLane, InsHalf, Tbl, Tbx,
             Smull, Smull2, Addp, Sqxtn, Sqxtn2, Ushll, Ushll2, DupWord, LaneOut, InsWord,
         ];
         for &op in ALL {

@@ -162,8 +162,6 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::Sub => code(0x6ea0_8400, DNM),
         A64::Mul => code(0x4ea0_9c00, DNM),
         A64::MulLane => code(0x4f80_8000, &[D, N, M, Imm(ByLane)]),
-        A64::Mla => code(0x4ea0_9400, ANM),
-        A64::Mls => code(0x6ea0_9400, ANM),
         A64::Neg => code(0x6ea0_b800, DN),
         A64::Abs => code(0x4ea0_b800, DN),
         A64::Smin => code(0x4ea0_6c00, DNM),
@@ -182,8 +180,6 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::Shl => code(0x4f00_5400, &[D, N, Imm(Left(32))]),
         A64::Ushr => code(0x6f00_0400, &[D, N, Imm(Right(32))]),
         A64::Sshr => code(0x4f00_0400, &[D, N, Imm(Right(32))]),
-        A64::Sli => code(0x6f00_5400, &[D, N1, Imm(Left(32))]),
-        A64::Usra => code(0x6f00_1400, &[D, N1, Imm(Right(32))]),
         A64::Ushl => code(0x6ea0_4400, DNM),
         A64::Sshl => code(0x4ea0_4400, DNM),
 
@@ -210,7 +206,6 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::Tbx => code(0x4e00_1000, ANM),
 
         // Lanes of other sizes.
-        A64::UsraPairs => code(0x6f00_1400, &[D, N1, Imm(Right(64))]),
         A64::Smull => code(0x0e60_c000, DNM),
         A64::Smull2 => code(0x4e60_c000, DNM),
         A64::Addp => code(0x4ea0_bc00, DNM),

@@ -151,8 +151,6 @@ table! {
         Sub "v{d}.4s, v{0}.4s, v{1}.4s" = row("sub", "sub", Arith, RACK, &[R, R], (50, 200), |c, a: A| bits::map2(c, &a[0], &a[1], u32::wrapping_sub));
         Mul "v{d}.4s, v{0}.4s, v{1}.4s" = row("mul", "mul", Arith, RACK, &[R, R], (200, 500), |c, a: A| bits::map2(c, &a[0], &a[1], u32::wrapping_mul)).forms(&[commuted(A64::Mul)]);
         MulLane "v{d}.4s, v{0}.4s, v{1}.s[{i}]" = row("mul_lane", "mul", Arith, RACK, &[R, R], (200, 500), |c, a: A| bits::map1(c, &a[0], |x| x.wrapping_mul(a[1][usize::from(c.imm & 3)]))).imm();
-        Mla "v{d}.4s, v{1}.4s, v{2}.4s" = row("mla", "mla", Arith, RACK, &[R, R, R], (200, 500), |c, a: A| multiply_add(c, &a[0], &a[1], &a[2], u32::wrapping_add)).destructive().forms(&[factors_swapped(A64::Mla)]);
-        Mls "v{d}.4s, v{1}.4s, v{2}.4s" = row("mls", "mls", Arith, RACK, &[R, R, R], (200, 500), |c, a: A| multiply_add(c, &a[0], &a[1], &a[2], u32::wrapping_sub)).destructive().forms(&[factors_swapped(A64::Mls)]);
         Neg "v{d}.4s, v{0}.4s" = row("neg", "neg", Arith, RACK, &[R], (50, 200), |c, a: A| bits::map1(c, &a[0], u32::wrapping_neg));
         Abs "v{d}.4s, v{0}.4s" = row("abs", "abs", Arith, RACK, &[R], (50, 200), |c, a: A| bits::map1(c, &a[0], |x| (x as i32).wrapping_abs() as u32));
         Smin "v{d}.4s, v{0}.4s, v{1}.4s" = row("smin", "smin", Arith, RACK, &[R, R], (50, 200), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| (x as i32).min(y as i32) as u32)).forms(&[commuted(A64::Smin)]);
@@ -171,8 +169,6 @@ table! {
         Shl "v{d}.4s, v{0}.4s, #{i}" = row("shl", "shl", Logic, RACK, &[R], (100, 200), |c, a: A| bits::map1(c, &a[0], |x| x << (c.imm & 31))).imm();
         Ushr "v{d}.4s, v{0}.4s, #{i}" = row("ushr", "ushr", Logic, RACK, &[R], (100, 200), |c, a: A| bits::map1(c, &a[0], |x| x.checked_shr(c.imm.into()).unwrap_or(0))).imm();
         Sshr "v{d}.4s, v{0}.4s, #{i}" = row("sshr", "sshr", Logic, RACK, &[R], (100, 200), |c, a: A| bits::map1(c, &a[0], |x| ((x as i32) >> c.imm.min(31)) as u32)).imm();
-        Sli "v{d}.4s, v{1}.4s, #{i}" = row("sli", "sli", Logic, RACK, &[R, R], (100, 200), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| { let n = c.imm & 31; y << n | x & !(u32::MAX << n) })).destructive().imm();
-        Usra "v{d}.4s, v{1}.4s, #{i}" = row("usra", "usra", Arith, RACK, &[R, R], (100, 400), |c, a: A| bits::map2(c, &a[0], &a[1], |x, y| x.wrapping_add(y.checked_shr(c.imm.into()).unwrap_or(0)))).destructive().imm();
         Ushl "v{d}.4s, v{0}.4s, v{1}.4s" = row("ushl", "ushl", Logic, RACK, &[R, R], (100, 200), |c, a: A| bits::map2(c, &a[0], &a[1], |x, n| lanes::shift_by(x, n, false)));
         Sshl "v{d}.4s, v{0}.4s, v{1}.4s" = row("sshl", "sshl", Logic, RACK, &[R, R], (100, 200), |c, a: A| bits::map2(c, &a[0], &a[1], |x, n| lanes::shift_by(x, n, true)));
 
@@ -199,7 +195,6 @@ table! {
         Tbx "v{d}.16b, { v{1}.16b }, v{2}.16b" = row("tbx", "tbx", Cross, RACK, &[R, R, R], (100, 400), |_, a: A| lanes::table(&a[0], &a[1], &a[2])).destructive();
 
         // Lanes of 64, 16 and 8 bits.
-        UsraPairs "v{d}.2d, v{1}.2d, #{i}" = row("usra_pairs", "usra", Arith, RACK, &[R, R], (100, 400), |c, a: A| lanes::map64(&a[0], &a[1], |x, y| x.wrapping_add(y.checked_shr(c.imm.into()).unwrap_or(0)))).destructive().imm();
         Smull "v{d}.4s, v{0}.4h, v{1}.4h" = row("smull", "smull", Arith, RACK, &[R, R], (100, 400), |_, a: A| lanes::multiply_long(&a[0], &a[1], false)).forms(&[commuted(A64::Smull)]);
         Smull2 "v{d}.4s, v{0}.8h, v{1}.8h" = row("smull2", "smull2", Arith, RACK, &[R, R], (100, 400), |_, a: A| lanes::multiply_long(&a[0], &a[1], true)).forms(&[commuted(A64::Smull2)]);
         Addp "v{d}.4s, v{0}.4s, v{1}.4s" = row("addp", "addp", Arith, RACK, &[R, R], (50, 200), |_, a: A| lanes::add_pairs(&a[0], &a[1]));
@@ -260,11 +255,6 @@ fn choose(ctx: Ctx, mask: &Bits, then: &Bits, otherwise: &Bits) -> Bits {
         out[lane] = then[lane] & mask[lane] | otherwise[lane] & !mask[lane];
     }
     out
-}
-
-fn multiply_add(ctx: Ctx, c: &Bits, a: &Bits, b: &Bits, f: impl Fn(u32, u32) -> u32) -> Bits {
-    let product = bits::map2(ctx, a, b, u32::wrapping_mul);
-    bits::map2(ctx, c, &product, f)
 }
 
 fn fold(a: &Bits, f: impl Fn(u32, u32) -> u32) -> Bits {

@@ -329,8 +329,6 @@ table! {
     Pslld = row("pslld", ["pslld", "vpslld", "vpslld"], Logic, RACK, &[E], (50, 100), |c, a: A| shift(c, &a[0], c.imm.into(), |x, n| x << n, false)).two_address().imm();
     Psrld = row("psrld", ["psrld", "vpsrld", "vpsrld"], Logic, RACK, &[E], (50, 100), |c, a: A| shift(c, &a[0], c.imm.into(), |x, n| x >> n, false)).two_address().imm();
     Psrad = row("psrad", ["psrad", "vpsrad", "vpsrad"], Logic, RACK, &[E], (50, 100), |c, a: A| shift(c, &a[0], c.imm.into(), |x, n| ((x as i32) >> n) as u32, true)).two_address().imm();
-    Psllq = row("psllq", ["psllq", "vpsllq", "vpsllq"], Logic, RACK, &[R], (50, 100), |c, a: A| bits::map64(c, &a[0], &a[0], |x, _| x.checked_shl(c.imm.into()).unwrap_or(0))).two_address().imm();
-    Psrlq = row("psrlq", ["psrlq", "vpsrlq", "vpsrlq"], Logic, RACK, &[R], (50, 100), |c, a: A| bits::map64(c, &a[0], &a[0], |x, _| x.checked_shr(c.imm.into()).unwrap_or(0))).two_address().imm();
     PslldBy = row("pslld_by", ["pslld", "vpslld", "vpslld"], Logic, RACK, &[R, X], (100, 200), |c, a: A| shift(c, &a[0], count(&a[1]), |x, n| x << n, false)).two_address();
     PsrldBy = row("psrld_by", ["psrld", "vpsrld", "vpsrld"], Logic, RACK, &[R, X], (100, 200), |c, a: A| shift(c, &a[0], count(&a[1]), |x, n| x >> n, false)).two_address();
     PsradBy = row("psrad_by", ["psrad", "vpsrad", "vpsrad"], Logic, RACK, &[R, X], (100, 200), |c, a: A| shift(c, &a[0], count(&a[1]), |x, n| ((x as i32) >> n) as u32, true)).two_address();
@@ -353,8 +351,6 @@ table! {
     Kandw = row("kandw", ["", "", "kandw"], Logic, MASK, &[K, K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[1], |x, y| x & y)).forms(&[commuted(X86::Kandw)]);
     Kandnw = row("kandnw", ["", "", "kandnw"], Logic, MASK, &[K, K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[1], |x, y| !x & y));
     Korw = row("korw", ["", "", "korw"], Logic, MASK, &[K, K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[1], |x, y| x | y)).forms(&[commuted(X86::Korw)]);
-    Kxorw = row("kxorw", ["", "", "kxorw"], Logic, MASK, &[K, K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[1], |x, y| x ^ y)).forms(&[commuted(X86::Kxorw)]);
-    Kxnorw = row("kxnorw", ["", "", "kxnorw"], Logic, MASK, &[K, K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[1], |x, y| !(x ^ y))).forms(&[commuted(X86::Kxnorw)]);
     Knotw = row("knotw", ["", "", "knotw"], Logic, MASK, &[K], (100, 100), |_, a: A| bits::mask2(&a[0], &a[0], |x, _| !x));
     Kzero = row("kzero", ["", "", "kxorw"], Const, MASK, &[], (100, 100), |_, _: A| ZERO);
     Kones = row("kones", ["", "", "kxnorw"], Const, MASK, &[], (100, 100), |_, _: A| bits::mask2(&ZERO, &ZERO, |_, _| !0));

@@ -86,13 +86,6 @@ pub fn shift_by(x: u32, count: u32, signed: bool) -> u32 {
     }
 }
 
-/// 64-bit lanes from those of two operands.
-pub fn map64(a: &Bits, b: &Bits, f: impl Fn(u64, u64) -> u64) -> Bits {
-    let wide = |x: &Bits, at: usize| u64::from(x[at]) | u64::from(x[at + 1]) << 32;
-    let [low, high] = [0, 2].map(|at| f(wide(a, at), wide(b, at)));
-    of([low as u32, (low >> 32) as u32, high as u32, (high >> 32) as u32])
-}
-
 fn halves(a: &Bits) -> [i16; 8] {
     let mut out = [0; 8];
     for (at, half) in out.iter_mut().enumerate() {
