@@ -139,6 +139,7 @@ fn c_param(name: &str, names: &mut BTreeSet<String>) -> String {
 pub fn c_type(profile: Profile, ty: Ty) -> &'static str {
     match (profile.info().family, ty) {
         (_, Ty::Uniform(elem)) => scalar_type(elem),
+        (_, Ty::Address) => "void *",
         (Family::X86, Ty::Rack(elem)) => x86_type(profile.info().rack_bits, elem),
         (Family::X86, Ty::Mask(_)) => x86_type(profile.info().rack_bits, Elem::I32),
         (Family::Aarch64, Ty::Rack(elem)) => neon_type(elem),

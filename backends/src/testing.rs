@@ -149,7 +149,7 @@ pub(crate) fn enter(value: &Lanes, ty: Ty) -> Bits {
             *b = (v as u32) << 31 | (0x0101_0101 * lane as u32) & 0x7fff_ffff;
         }),
         Ty::Uniform(Elem::Bool) => bits[0] = 0xabcd_0102 & !1 | value.bits()[0] as u32,
-        Ty::Uniform(_) => {
+        Ty::Uniform(_) | Ty::Address => {
             bits = [0x7fa1_2345; 16];
             bits[0] = value.bits()[0] as u32;
         }

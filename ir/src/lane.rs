@@ -1,27 +1,49 @@
 //! The SSA core that `tined` and `fused` share: straight-line lane operations over one arena of values per function.
 //!
-//! The two IRs differ only in what a fused region holds, so the core takes the region as a parameter. Control flow that
-//! runs bring later (counted loops, uniform branches) becomes further [`Stmt`]s; no general CFG is needed anywhere.
+//! The two IRs differ only in what a fused region holds, so the core takes the region as a parameter. The control flow of
+//! runs is structured and stays in the list: [`Stmt::Open`] and [`Stmt::Close`] stand around a body.
+//!
+//! ```text
+//! traverse %3 up to %2 by 32 {             ~~ the records of a stack, a rack of 32-bit lanes at a time
+//!   %4 : f32s = load f32 %1, %3
+//!   ...
+//! }
+//! if %5 {
+//!   loop {
+//!     %6 : <i64> = carry %0
+//!     %7 : <i64> = add %6, %1
+//!     %8 : <bool> = lt %7, %2
+//!   } again %8 with %6 = %7
+//! } else {
+//! }
+//! %9 : <i64> = merge %6, %0
+//! ```
+//!
+//! In a traverse's last rack the lanes from the count on are inactive, though values there name no mask.
 //!
 //! Invariants: a value's operands stand before it in program order; `mask`, when present, is a truth of the value's
 //! lane width that stands before it; a fact of inactive lanes follows from those of the operands ([`fact`]); every
-//! operation's types follow [`Op::infer`](crate::ops::Op::infer).
+//! operation's types follow [`Op::infer`](crate::ops::Op::infer); what a body computes is read in that body only, but for
+//! its carries, which keep their last values, and for what `merge` takes from the two bodies of an `if`.
 
 mod benign;
 mod check;
+mod control;
 mod eval;
+mod execute;
 mod facts;
 mod text;
 
 pub use benign::{benign_bits, needs_benign, raises_nothing};
 pub use check::{Checker, check, check_sanitised};
-pub use eval::{EvalError, Evaluation, eval, eval_function};
+pub use control::{Extent, extents};
+pub use eval::{EvalError, Evaluation, eval, eval_function, eval_run};
 pub use facts::{completes, excludes, fact, implies, known};
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 
 use crate::ops::{Imm, Op};
 use crate::span::Span;
-use crate::types::Ty;
+use crate::types::{Pointee, Ty};
 use la_arena::{Arena, Idx};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
@@ -61,14 +83,16 @@ pub struct Param {
     pub name: SmolStr,
     /// Its type.
     pub ty: Ty,
+    /// What an address leads to.
+    pub points_to: Option<Pointee>,
     /// Its declaration.
     pub span: Span,
 }
 
 impl<R: Region> Function<R> {
-    /// Its result's type.
-    pub fn result_type(&self) -> Ty {
-        self.values[self.result].ty
+    /// Its result's type; `None` of a run.
+    pub fn result_type(&self) -> Option<Ty> {
+        self.result.map(|result| self.values[result].ty)
     }
 
     /// The values that the function computes, regions included, in program order. Values that stand for a proof only
@@ -77,8 +101,9 @@ impl<R: Region> Function<R> {
         self.body
             .iter()
             .flat_map(|stmt| match stmt {
-                Stmt::Value(id) => std::slice::from_ref(id),
+                Stmt::Value(id) | Stmt::Open(Open::Traverse { index: id, .. }) => std::slice::from_ref(id),
                 Stmt::Region(region) => region.computed(),
+                Stmt::Open(_) | Stmt::Else | Stmt::Close(_) => &[],
             })
             .copied()
     }
@@ -124,9 +149,71 @@ pub enum Stmt<R> {
     Value(ValueId),
     /// Compute a fused region.
     Region(R),
+    /// Begin a body.
+    Open(Open),
+    /// End the first body of an `if` and begin the second.
+    Else,
+    /// End a body.
+    Close(Close),
 }
 
-/// A scratch or rake.
+impl<R> Stmt<R> {
+    /// What a marker reads, in order.
+    pub fn marker_reads(&self) -> SmallVec<[ValueId; 4]> {
+        match self {
+            Stmt::Open(Open::Traverse { count: read, .. } | Open::If(read)) => SmallVec::from_slice(&[*read]),
+            Stmt::Close(close) => close.again.into_iter().chain(close.next.iter().map(|next| next.1)).collect(),
+            Stmt::Open(Open::Loop) | Stmt::Else | Stmt::Value(_) | Stmt::Region(_) => SmallVec::new(),
+        }
+    }
+
+    /// A marker in another list, the values that it names exchanged; `None` for other statements.
+    pub fn renamed<S>(&self, mut new: impl FnMut(ValueId) -> ValueId) -> Option<Stmt<S>> {
+        Some(match self {
+            Stmt::Value(_) | Stmt::Region(_) => return None,
+            Stmt::Open(Open::Traverse { index, count, bits }) => {
+                Stmt::Open(Open::Traverse { index: new(*index), count: new(*count), bits: *bits })
+            }
+            Stmt::Open(Open::Loop) => Stmt::Open(Open::Loop),
+            Stmt::Open(Open::If(condition)) => Stmt::Open(Open::If(new(*condition))),
+            Stmt::Else => Stmt::Else,
+            Stmt::Close(close) => Stmt::Close(Close {
+                again: close.again.map(&mut new),
+                next: close.next.iter().map(|&(carry, next)| (new(carry), new(next))).collect(),
+            }),
+        })
+    }
+}
+
+/// What a body is executed for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Open {
+    /// The records of a stack, one rack of `bits`-wide lanes at a time. In the last rack the lanes from the count on are
+    /// inactive. Only `tined` and the first passes on `fused` have it.
+    Traverse {
+        /// The number of the rack's first record, of the operation `index`.
+        index: ValueId,
+        /// How many records there are.
+        count: ValueId,
+        /// Width of a lane.
+        bits: u32,
+    },
+    /// Once, and again while [`Close::again`] holds.
+    Loop,
+    /// Once if this `<bool>` holds.
+    If(ValueId),
+}
+
+/// The end of a body.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Close {
+    /// The `<bool>` while which a loop goes on.
+    pub again: Option<ValueId>,
+    /// What the carries of a traverse or loop become, all at once.
+    pub next: Vec<(ValueId, ValueId)>,
+}
+
+/// A scratch, rake or run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function<R> {
     /// Its name, which is its C symbol.
@@ -139,8 +226,8 @@ pub struct Function<R> {
     pub values: Arena<Value>,
     /// The order of computation.
     pub body: Vec<Stmt<R>>,
-    /// The result; its type is the function's.
-    pub result: ValueId,
+    /// The result; its type is the function's. Runs have none.
+    pub result: Option<ValueId>,
 }
 
 /// A program of such functions.

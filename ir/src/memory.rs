@@ -116,7 +116,9 @@ mod tests {
         let second = memory.add(vec![5; 8], false).unwrap();
         assert_eq!((first, second), (0x10_0000, 0x20_0000));
         assert_eq!(memory.read(first + 2, 2), Ok(0x0403));
-        assert!(memory.read(first + 3, 2).is_err() && memory.read(0, 1).is_err() && memory.read(second + 8, 1).is_err());
+        assert!(
+            memory.read(first + 3, 2).is_err() && memory.read(0, 1).is_err() && memory.read(second + 8, 1).is_err()
+        );
         assert_eq!(memory.write(first, 4, 0x0a0b_0c0d), Ok(()));
         assert_eq!(memory.block(first), Some(&[0x0d, 0x0c, 0x0b, 0x0a][..]));
         assert!(memory.write(second, 1, 0).is_err() && memory.write(first + 4, 1, 0).is_err());

@@ -39,6 +39,12 @@ pub enum ImmKind {
     LaneCount,
     /// One source lane per result lane.
     Lanes,
+    /// The element as memory holds it.
+    Memory,
+    /// A column of a stack, by position.
+    Column,
+    /// Why a check stops the program.
+    Reason,
 }
 
 /// The immediate of one operation instance. The row's [`ImmKind`] says which variant stands.
@@ -53,6 +59,44 @@ pub enum Imm {
     Int(u32),
     /// Source lanes of a shuffle.
     Lanes(Box<[u16]>),
+    /// The element as memory holds it ([`ImmKind::Memory`]).
+    Memory(Elem),
+    /// Why a check stops the program ([`ImmKind::Reason`]).
+    Reason(TrapReason),
+}
+
+/// Why a run stops.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum TrapReason {
+    /// An index outside a view.
+    Bounds,
+    /// A loop's step that is not above zero.
+    Step,
+    /// Two active lanes of a scatter name one element.
+    Conflict,
+}
+
+impl TrapReason {
+    /// Every reason.
+    pub const ALL: [TrapReason; 3] = [TrapReason::Bounds, TrapReason::Step, TrapReason::Conflict];
+
+    /// The word in dumps.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TrapReason::Bounds => "bounds",
+            TrapReason::Step => "step",
+            TrapReason::Conflict => "conflict",
+        }
+    }
+
+    /// What a person reads after `trap: `.
+    pub const fn words(self) -> &'static str {
+        match self {
+            TrapReason::Bounds => "index out of bounds",
+            TrapReason::Step => "a loop's step is not above zero",
+            TrapReason::Conflict => "two lanes scatter to one element",
+        }
+    }
 }
 
 /// Which types an operation takes and gives. [`Op::infer`] reads it.
@@ -90,8 +134,21 @@ pub enum TypeRule {
     Pack,
     /// A uniform or literal truth to the rack or mask given by the instance.
     Splat,
-    /// The instance says its type (`param`, `const`, `@`, `bitcast`).
+    /// The instance says its type (`param`, `const`, `@`, `bitcast`, loads).
     Given,
+    /// Operands of one type, which is the result's, whatever it is (`carry`, `merge`).
+    Any,
+    /// A stack's descriptor or a column: the operands' types in order, then the result's.
+    Signature(&'static [Ty], Ty),
+    /// An address and an `<i64>` index, then a rack, which is the result's type; `store_selected` has a mask of its lanes
+    /// besides.
+    Store,
+    /// An address and a rack of 32-bit indices, then maybe a rack, which is the result's type.
+    Indexed,
+    /// A mask and nothing else; the result is an `<i64>`.
+    CountTrue,
+    /// A uniform integer to an `<i64>`.
+    ToI64,
 }
 
 /// What an operation does in a lane that its mask leaves inactive, when computed on the whole rack.
@@ -105,6 +162,8 @@ pub enum LaneRule {
     CrossLane,
     /// May never stand under a mask.
     Unmasked,
+    /// Touches memory, in active lanes only.
+    Memory,
 }
 
 /// How an operation's floating-point result relates to the real numbers.
@@ -170,7 +229,7 @@ macro_rules! ops {
 }
 
 use ElemClass::{Float, Signed, Unsigned};
-use LaneRule::{CrossLane, Sanitise, Total, Unmasked};
+use LaneRule::{CrossLane, Memory, Sanitise, Total, Unmasked};
 use TypeRule as T;
 
 const FIU: &[ElemClass] = &[Float, Signed, Unsigned];
@@ -265,7 +324,26 @@ ops! {
     Tan "tan" "tan" Call 1..=1 None T::SameF32, Sanitise(&[0.0]), Sequence, true, "Tangent; rejected until its sequence is defined.";
     Pow "pow" "pow" Call 2..=2 None T::SameF32, Sanitise(&[1.0, 1.0]), Sequence, true, "Power; rejected until its sequence is defined.";
     Atan2 "atan2" "atan2" Call 2..=2 None T::SameF32, Sanitise(&[0.0, 1.0]), Sequence, true, "Angle of a point; rejected until its sequence is defined.";
+    Carry "carry" "" Internal 1..=1 None T::Any, Total, Exact, false, "What a loop changes: at first its operand, then what the end of each trip gives.";
+    Merge "merge" "" Internal 2..=2 None T::Any, Total, Exact, false, "The value of the body that an `if` executed.";
+    Index "index" "" Internal 0..=0 None T::Signature(&[], LONG), Total, None, false, "The number of the first record that a traverse visits.";
+    Column "column" "" Internal 1..=1 Column T::Signature(&[Ty::Address], Ty::Address), Memory, None, false, "Where a column of a stack stands.";
+    Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], LONG), Memory, None, false, "How many records a stack has.";
+    SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, LONG], LONG), Memory, None, false, "Gives a stack another count.";
+    ToI64 "to_i64" "" Internal 1..=1 None T::ToI64, Total, None, false, "The same number in 64 bits.";
+    InRange "in_range" "" Internal 1..=1 None T::Given, Total, None, false, "Whether the lane's number is below the operand.";
+    CountTrue "count_true" "" Internal 1..=1 None T::CountTrue, Total, None, false, "How many lanes hold.";
+    Check "check" "" Internal 1..=1 Reason T::Signature(&[TRUTH], TRUTH), Memory, None, false, "Stops the program unless its operand holds.";
+    Load "load" "" Internal 2..=2 Memory T::Given, Memory, Exact, false, "Consecutive elements, in lanes that are at least as wide; zeros in inactive lanes.";
+    LoadUniform "load_uniform" "" Internal 2..=2 Memory T::Given, Memory, Exact, false, "One element.";
+    Store "store" "" Internal 3..=3 Memory T::Store, Memory, Exact, false, "Lanes to consecutive elements, wrapping where these are narrower.";
+    StoreSelected "store_selected" "" Internal 4..=4 Memory T::Store, Memory, Exact, false, "The selected lanes to consecutive elements, in order; what stands behind them up to a rack is unspecified.";
+    Gather "gather" "" Internal 2..=2 Memory T::Indexed, Memory, Exact, false, "Elements at indices; zeros in inactive lanes.";
+    Scatter "scatter" "" Internal 3..=3 Memory T::Indexed, Memory, Exact, false, "Lanes to elements at indices, which differ.";
 }
+
+const LONG: Ty = Ty::Uniform(Elem::I64);
+const TRUTH: Ty = Ty::Uniform(Elem::Bool);
 
 impl Op {
     /// Its row.
@@ -291,6 +369,11 @@ impl Op {
     pub const fn moves_lanes(self) -> bool {
         let moves = matches!(self.info().types, TypeRule::Racks | TypeRule::Extract | TypeRule::Insert);
         moves && !matches!(self, Op::Unsplat)
+    }
+
+    /// Whether it does something beside giving its value, so that it stays though nobody reads that.
+    pub const fn has_effect(self) -> bool {
+        matches!(self, Op::SetCount | Op::Check | Op::Store | Op::StoreSelected | Op::Scatter)
     }
 
     /// The operation with this name in dumps.
@@ -411,6 +494,29 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
             _ => Err("a uniform of the rack's element".into()),
         },
         T::Given => given.ok_or_else(|| "a type".into()),
+        T::Any => same(args),
+        T::Signature(params, result) => match args == params {
+            true => Ok(result),
+            false => Err(params.iter().map(Ty::to_string).collect::<Vec<_>>().join(" and ")),
+        },
+        T::Store => match *args {
+            [Ty::Address, LONG, Ty::Rack(elem)] => Ok(Ty::Rack(elem)),
+            [Ty::Address, LONG, Ty::Rack(elem), Ty::Mask(bits)] if bits == elem.bits() => Ok(Ty::Rack(elem)),
+            _ => Err("an address, an <i64>, a rack and perhaps a mask of its lanes".into()),
+        },
+        T::Indexed => match (args, given) {
+            ([Ty::Address, Ty::Rack(Elem::I32 | Elem::U32)], Some(ty)) => Ok(ty),
+            ([Ty::Address, Ty::Rack(Elem::I32 | Elem::U32), Ty::Rack(elem)], _) => Ok(Ty::Rack(*elem)),
+            _ => Err("an address and a rack of 32-bit indices".into()),
+        },
+        T::CountTrue => match args[0] {
+            Ty::Mask(_) => Ok(LONG),
+            _ => Err("a mask".into()),
+        },
+        T::ToI64 => match args[0] {
+            Ty::Uniform(elem) if elem.is_int() => Ok(LONG),
+            _ => Err("a uniform integer".into()),
+        },
     }
 }
 

@@ -211,6 +211,11 @@ impl Profile {
         if self.info().rack_bits == 0 { 4 } else { self.info().rack_bits as usize / 8 }
     }
 
+    /// Bytes of a pointer in a stack's descriptor.
+    pub const fn pointer_bytes(self) -> usize {
+        if matches!(self.info().family, Family::Wasm) { 4 } else { 8 }
+    }
+
     /// Whether its instructions take masks, so that inactive lanes are left out by the machine.
     pub const fn native_masks(self) -> bool {
         self.info().mask_registers > 0

@@ -40,7 +40,14 @@ pub enum Reference {
 pub const fn reference(op: Op) -> Reference {
     use Reference::{Lane, Rack};
     match op {
-        Op::Param | Op::Const | Op::LaneIndex | Op::If => Reference::Structural,
+        Op::Param | Op::Const | Op::LaneIndex | Op::If | Op::Carry | Op::Merge | Op::Index | Op::InRange => {
+            Reference::Structural
+        }
+        Op::CountTrue | Op::Column | Op::Count | Op::SetCount | Op::Check | Op::Load | Op::LoadUniform => {
+            Reference::Structural
+        }
+        Op::Store | Op::StoreSelected | Op::Gather | Op::Scatter => Reference::Structural,
+        Op::ToI64 => Lane(|e, _, a| crate::value::to_i128(e, a[0]) as u64),
         Op::Splat => Lane(|_, _, a| a[0]),
         Op::Unsplat => Rack(rack::unsplat),
         Op::Add => Lane(|e, _, a| if e.is_float() { float::add(e, a) } else { int::add(e, a) }),

@@ -3,6 +3,7 @@
 //! A type never holds a lane count. Lanes are `profile register bits / element width`, see
 //! [`crate::profile::Profile::lanes`].
 
+use smol_str::SmolStr;
 use std::fmt;
 
 /// A scalar element: the type of one lane, or of one uniform.
@@ -125,20 +126,57 @@ pub enum Ty {
     Mask(u32),
     /// One scalar that all lanes share: `<f32>`.
     Uniform(Elem),
+    /// Where something stands in memory: a view's or column's first element, or a stack's descriptor.
+    Address,
+}
+
+/// What an address that a caller passes leads to.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Pointee {
+    /// Consecutive elements of a view.
+    View {
+        /// Their type.
+        elem: Elem,
+        /// Whether the callee writes them.
+        mutable: bool,
+    },
+    /// A stack's descriptor: an `i64` count, then a pointer to each column.
+    Stack {
+        /// The pack's name.
+        pack: SmolStr,
+        /// Each column's name and element, in declaration order.
+        columns: Vec<(SmolStr, Elem)>,
+        /// Whether the callee writes the columns and the count.
+        mutable: bool,
+    },
+}
+
+impl fmt::Display for Pointee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = |mutable: &bool| if *mutable { "mut " } else { "" };
+        match self {
+            Pointee::View { elem, mutable } => write!(f, "{}[]{elem}", write(mutable)),
+            Pointee::Stack { pack, columns, mutable } => {
+                let columns: Vec<String> = columns.iter().map(|(name, elem)| format!("{name}: {elem}")).collect();
+                write!(f, "{}stack {pack}({})", write(mutable), columns.join(", "))
+            }
+        }
+    }
 }
 
 impl Ty {
-    /// The element of a rack or uniform; `bool` for a mask.
+    /// The element of a rack or uniform; `bool` for a mask; the bits of an address count as a `u64`.
     pub const fn elem(self) -> Elem {
         match self {
             Ty::Rack(e) | Ty::Uniform(e) => e,
             Ty::Mask(_) => Elem::Bool,
+            Ty::Address => Elem::U64,
         }
     }
 
-    /// Whether every lane shares one value.
+    /// Whether every lane shares one value; of an address too.
     pub const fn is_uniform(self) -> bool {
-        matches!(self, Ty::Uniform(_))
+        matches!(self, Ty::Uniform(_) | Ty::Address)
     }
 
     /// Whether it is a mask or a uniform `bool`: what `and or not` combine.
@@ -151,7 +189,7 @@ impl Ty {
         match self {
             Ty::Rack(e) => Some(e.bits()),
             Ty::Mask(w) => Some(w),
-            Ty::Uniform(_) => None,
+            Ty::Uniform(_) | Ty::Address => None,
         }
     }
 
@@ -160,7 +198,7 @@ impl Ty {
         match self {
             Ty::Rack(e) => Ty::Mask(e.bits()),
             Ty::Mask(w) => Ty::Mask(w),
-            Ty::Uniform(_) => Ty::Uniform(Elem::Bool),
+            Ty::Uniform(_) | Ty::Address => Ty::Uniform(Elem::Bool),
         }
     }
 
@@ -176,6 +214,9 @@ impl Ty {
                 _ => None,
             };
         }
+        if name == "address" {
+            return Some(Ty::Address);
+        }
         let elem = Elem::from_name(name.strip_suffix('s')?)?;
         (elem != Elem::Bool).then_some(Ty::Rack(elem))
     }
@@ -188,6 +229,7 @@ impl fmt::Display for Ty {
             Ty::Mask(32) => f.write_str("mask"),
             Ty::Mask(w) => write!(f, "mask{w}"),
             Ty::Uniform(e) => write!(f, "<{e}>"),
+            Ty::Address => f.write_str("address"),
         }
     }
 }

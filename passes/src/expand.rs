@@ -193,6 +193,7 @@ pub fn function(function: &mut Function, profile: Profile, target: &dyn Target) 
                 region.values = steps;
                 function.body.push(Stmt::Region(region));
             }
+            marker => function.body.push(marker),
         }
     }
 }

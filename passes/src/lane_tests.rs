@@ -202,6 +202,7 @@ fn verbatim(program: tined::Program) -> fused::Program {
             .map(|stmt| match stmt {
                 rake_ir::lane::Stmt::Value(id) => rake_ir::lane::Stmt::Value(id),
                 rake_ir::lane::Stmt::Region(source) => rake_ir::lane::Stmt::Region(region(source.values)),
+                marker => marker.renamed(|id| id).expect("a marker"),
             })
             .collect(),
         name: f.name,

@@ -94,11 +94,11 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         let value = lowering.out.push(Op::Param, Imm::Int(position as u32), &[], local.ty, None, local.span);
         lowering.out.values[value].name = Some(local.name.clone());
         lowering.locals[index(id)] = Some(value);
-        params.push(Param { name: local.name.clone(), ty: local.ty, span: local.span });
+        params.push(Param { name: local.name.clone(), ty: local.ty, points_to: None, span: local.span });
     }
     source.walk(|event| lowering.event(event));
     lowering.reads(source.result, None);
-    let result = lowering.value_of(source.result);
+    let result = Some(lowering.value_of(source.result));
     if !lowering.faults.is_empty() {
         return Err(lowering.faults);
     }

@@ -69,6 +69,12 @@ pub fn function(function: &mut Function, profile: Profile) {
                 let proof = region.proof.take().filter(|_| !changes);
                 pass.function.body.push(Stmt::Region(Region { values, proof, ..region }));
             }
+            marker => {
+                // What was computed in one body is not there in another.
+                pass.constants.clear();
+                pass.choices.clear();
+                pass.function.body.push(marker);
+            }
         }
     }
 }

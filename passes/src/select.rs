@@ -87,6 +87,7 @@ fn order(f: &fused::Function) -> Vec<(ValueId, Option<u32>)> {
                 order.extend(region.values.iter().map(|&id| (id, Some(regions))));
                 regions += 1;
             }
+            Stmt::Open(_) | Stmt::Else | Stmt::Close(_) => {}
         }
     }
     order
@@ -102,12 +103,12 @@ fn demand(
     let seen = Shapes::new(f, profile, target, order);
     let mut needed = vec![false; f.values.len()];
     let mut shapes = vec![None; f.values.len()];
-    needed[index(f.result)] = true;
+    f.result.into_iter().for_each(|result| needed[index(result)] = true);
     for &(id, _) in order.iter().rev() {
         if !needed[index(id)] {
             continue;
         }
-        let shape = if id == f.result { seen.of_result(id) } else { seen.of(id) };
+        let shape = if Some(id) == f.result { seen.of_result(id) } else { seen.of(id) };
         let kept = if let Kept::Of(other) = shape.kept { Some(other) } else { None };
         for &read in shape.args.iter().chain(&shape.mask).chain(&kept) {
             needed[index(read)] = true;
@@ -152,6 +153,7 @@ fn known(ty: Ty) -> bool {
         Ty::Rack(e) => matches!(e, Elem::F32) || e.is_int() && e.bits() <= 32,
         Ty::Uniform(e) => matches!(e, Elem::F32 | Elem::I32 | Elem::U32 | Elem::Bool),
         Ty::Mask(w) => w == 32,
+        Ty::Address => true,
     }
 }
 

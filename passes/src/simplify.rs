@@ -19,11 +19,12 @@ mod tests;
 
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
-use rake_ir::lane::{Args, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
-use rake_ir::ops::{Imm, Op};
+use rake_ir::lane::{Args, Open, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
+use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Simplifies every function.
 pub fn run(mut program: Program) -> Program {
@@ -36,7 +37,7 @@ pub fn run(mut program: Program) -> Program {
 pub fn function(function: &mut Function) {
     let before = function.values.values().any(|value| value.inactive.is_some()).then(|| function.clone());
     let to = forward(function);
-    function.result = to[index(function.result)];
+    function.result = function.result.map(|result| to[index(result)]);
     let live = liveness(function);
     rebuild(function, &to, &live);
     let follows =
@@ -56,15 +57,48 @@ fn index(id: ValueId) -> usize {
 /// What makes two values one: the operation, and the region that holds both, if any.
 type Key = (Op, Imm, Args, Ty, Option<ValueId>, Option<usize>);
 
+/// What was computed so far and is there still: what a body computes is gone at its end.
+#[derive(Default)]
+struct Seen {
+    values: HashMap<Key, ValueId>,
+    /// For each open body, what was added in it.
+    bodies: Vec<Vec<Key>>,
+}
+
+impl Seen {
+    fn insert(&mut self, key: Key, id: ValueId) {
+        if let Entry::Vacant(entry) = self.values.entry(key.clone()) {
+            entry.insert(id);
+            self.bodies.last_mut().into_iter().for_each(|body| body.push(key.clone()));
+        }
+    }
+
+    fn pass(&mut self, marker: &Stmt<Region>) {
+        if matches!(marker, Stmt::Else | Stmt::Close(_)) {
+            self.bodies.pop().into_iter().flatten().for_each(|key| {
+                self.values.remove(&key);
+            });
+        }
+        if matches!(marker, Stmt::Open(_) | Stmt::Else) {
+            self.bodies.push(Vec::new());
+        }
+    }
+}
+
 /// Rewrites operands in order; for each value, the one that stands for it.
 fn forward(function: &mut Function) -> Vec<ValueId> {
     let mut to: Vec<ValueId> = function.values.iter().map(|(id, _)| id).collect();
-    let mut seen: HashMap<Key, ValueId> = HashMap::new();
+    let mut seen = Seen::default();
     let values = &mut function.values;
-    for (at, stmt) in function.body.iter().enumerate() {
+    for (at, stmt) in function.body.iter_mut().enumerate() {
         let (ids, place) = match stmt {
             Stmt::Value(id) => (std::slice::from_ref(id), None),
             Stmt::Region(region) => (&region.values[..], Some(at)),
+            marker => {
+                seen.pass(marker);
+                *marker = marker.renamed(|id| to[index(id)]).unwrap_or_else(|| marker.clone());
+                continue;
+            }
         };
         for &id in ids {
             let value = &mut values[id];
@@ -93,19 +127,23 @@ fn widen(values: &mut Arena<Value>, id: ValueId) {
 }
 
 /// An earlier value equal to `id`, computed in the same lanes or in all; `id` itself when there is none.
-fn shared(values: &Arena<Value>, id: ValueId, place: Option<usize>, seen: &mut HashMap<Key, ValueId>) -> ValueId {
+fn shared(values: &Arena<Value>, id: ValueId, place: Option<usize>, seen: &mut Seen) -> ValueId {
     let value = &values[id];
+    // What memory holds changes, and so do carries.
+    if value.op.info().lane == LaneRule::Memory || matches!(value.op, Op::Carry | Op::Merge | Op::Index) {
+        return id;
+    }
     let anywhere = matches!(value.op, Op::Const | Op::Splat | Op::LaneIndex | Op::Param);
     let place = if anywhere { None } else { place };
     let mut key = (value.op, value.imm.clone(), value.args.clone(), value.ty, value.mask, place);
     for mask in [value.mask, None] {
         key.4 = mask;
-        if let Some(&found) = seen.get(&key).filter(|&&found| serves(values, found, id)) {
+        if let Some(&found) = seen.values.get(&key).filter(|&&found| serves(values, found, id)) {
             return found;
         }
     }
     key.4 = value.mask;
-    seen.entry(key).or_insert(id);
+    seen.insert(key, id);
     id
 }
 
@@ -255,14 +293,31 @@ fn decided(values: &Arena<Value>, mask: ValueId, mut arm: ValueId, holds: bool) 
     arm
 }
 
-/// Whether each value is needed for the result.
+/// Whether each value is needed: for the result, for an effect, or for what is executed how often.
 fn liveness(function: &Function) -> Vec<bool> {
     let mut live = vec![false; function.values.len()];
-    let mut stack = vec![function.result];
+    let mut stack: Vec<ValueId> = function.result.into_iter().collect();
+    let mut next: HashMap<ValueId, ValueId> = HashMap::new();
+    for stmt in &function.body {
+        match stmt {
+            Stmt::Open(open) => {
+                stack.extend(stmt.marker_reads());
+                if let Open::Traverse { index, .. } = open {
+                    stack.push(*index);
+                }
+            }
+            Stmt::Close(close) => {
+                stack.extend(close.again);
+                next.extend(close.next.iter().copied());
+            }
+            _ => {}
+        }
+    }
+    stack.extend(function.order().filter(|&id| function.values[id].op.has_effect()));
     while let Some(id) = stack.pop() {
         if !std::mem::replace(&mut live[index(id)], true) {
             let value = &function.values[id];
-            stack.extend(value.args.iter().copied().chain(value.mask));
+            stack.extend(value.args.iter().copied().chain(value.mask).chain(next.get(&id).copied()));
         }
     }
     // Parameters keep their places, read or not.
@@ -290,7 +345,7 @@ fn rebuild(function: &mut Function, to: &[ValueId], live: &[bool]) {
         Some(made)
     };
     let mut body = Vec::with_capacity(function.body.len());
-    let mut exacts = Vec::new();
+    let (mut exacts, mut markers) = (Vec::new(), Vec::new());
     for stmt in std::mem::take(&mut function.body) {
         match stmt {
             Stmt::Value(id) => body.extend(place(id).map(Stmt::Value)),
@@ -301,6 +356,16 @@ fn rebuild(function: &mut Function, to: &[ValueId], live: &[bool]) {
                     body.push(Stmt::Region(Region { values, exact: Vec::new(), proof: None }));
                 }
             }
+            mut marker => {
+                if let Stmt::Open(Open::Traverse { index, .. }) = marker {
+                    place(index);
+                }
+                if let Stmt::Close(close) = &mut marker {
+                    close.next.retain(|next| live[index(next.0)]);
+                }
+                markers.push(body.len());
+                body.push(marker);
+            }
         }
     }
     for (at, exact) in exacts {
@@ -309,7 +374,12 @@ fn rebuild(function: &mut Function, to: &[ValueId], live: &[bool]) {
             region.exact = kept.collect();
         }
     }
-    function.result = moved[index(function.result)].unwrap_or(function.result);
+    for at in markers {
+        if let Some(renamed) = body[at].renamed(|id| moved[index(id)].unwrap_or(id)) {
+            body[at] = renamed;
+        }
+    }
+    function.result = function.result.map(|result| moved[index(result)].unwrap_or(result));
     function.values = new;
     function.body = body;
 }

@@ -1,10 +1,8 @@
 //! Counting what a program is made of; cases expect counts.
 
 use super::Ir;
-use super::ir::order;
 use crate::report::{by_class, is_multiply_add};
 use rake_ir::lane;
-use rake_ir::lane::ValueId;
 use rake_ir::machine::MachOp;
 use rake_ir::stacked;
 use std::collections::BTreeMap;
@@ -17,8 +15,8 @@ impl Ir {
         let mut add = |name: &'static str| *counts.entry(name).or_insert(0) += 1;
         match self {
             Ir::Text(_) | Ir::Surface(_) | Ir::Typed(_) | Ir::Desugared(_) => {}
-            Ir::Tined(program) => program.functions.iter().for_each(|f| names(f, |r| &r.values, &mut add)),
-            Ir::Fused(program) => program.functions.iter().for_each(|f| names(f, |r| &r.values, &mut add)),
+            Ir::Tined(program) => program.functions.iter().for_each(|f| names(f, &mut add)),
+            Ir::Fused(program) => program.functions.iter().for_each(|f| names(f, &mut add)),
             Ir::Selected(program) => {
                 program.functions.iter().flat_map(|f| &f.insts).for_each(|inst| add(inst.op.name()));
             }
@@ -47,6 +45,6 @@ impl Ir {
     }
 }
 
-fn names<R>(f: &lane::Function<R>, region: fn(&R) -> &Vec<ValueId>, add: &mut impl FnMut(&'static str)) {
-    order(f, region).for_each(|value| add(f.values[value].op.name()));
+fn names<R: lane::Region>(f: &lane::Function<R>, add: &mut impl FnMut(&'static str)) {
+    f.order().for_each(|value| add(f.values[value].op.name()));
 }

@@ -11,7 +11,7 @@ use rake_ir::{allocated, desugared, fused, selected, stacked, tined, typed};
 const JUNK: u32 = 0xabcd_ef00;
 
 impl Ir {
-    /// The types of a function's parameters and of its result; `None` where there is no such function.
+    /// The types of a function's parameters and of its result; `None` where there is no such function, and of a run.
     pub fn signature(&self, name: &str) -> Option<(Vec<Ty>, Ty)> {
         macro_rules! named {
             ($program:expr) => {
@@ -31,11 +31,11 @@ impl Ir {
             }
             Ir::Tined(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| p.ty).collect(), function.values[function.result].ty))
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result_type()?))
             }
             Ir::Fused(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| p.ty).collect(), function.values[function.result].ty))
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result_type()?))
             }
             Ir::Selected(program) => {
                 let function = named!(program);

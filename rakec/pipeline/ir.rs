@@ -1,7 +1,7 @@
 //! The program between two passes: one variant per IR, and what the driver asks of all of them.
 
 use rake_ir::diag::Diagnostic;
-use rake_ir::lane::{self, FuseLevel, Stmt, ValueId};
+use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::span::FileId;
 use rake_ir::{allocated, desugared, fused, selected, stacked, surface, tined, typed};
@@ -210,8 +210,8 @@ impl Ir {
             Ir::Surface(file) => file.exprs.len() + file.stmts.len(),
             Ir::Typed(program) => program.functions.iter().map(|f| f.exprs.len()).sum(),
             Ir::Desugared(program) => program.functions.iter().map(|f| f.exprs.len()).sum(),
-            Ir::Tined(program) => program.functions.iter().map(|f| order(f, |r| &r.values).count()).sum(),
-            Ir::Fused(program) => program.functions.iter().map(|f| order(f, |r| &r.values).count()).sum(),
+            Ir::Tined(program) => program.functions.iter().map(|f| f.order().count()).sum(),
+            Ir::Fused(program) => program.functions.iter().map(|f| f.order().count()).sum(),
             Ir::Selected(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
             Ir::Allocated(program) => program.functions.iter().map(|f| f.insts.len()).sum(),
             Ir::Stacked(program) => program.functions.iter().map(|f| f.code.len()).sum(),
@@ -244,18 +244,6 @@ impl Ir {
         }
         Some(whole)
     }
-}
-
-/// The values that a function computes, in order, those of its regions included.
-pub(super) fn order<R>(function: &lane::Function<R>, region: fn(&R) -> &Vec<ValueId>) -> impl Iterator<Item = ValueId> {
-    function
-        .body
-        .iter()
-        .flat_map(move |stmt| match stmt {
-            Stmt::Value(value) => std::slice::from_ref(value),
-            Stmt::Region(r) => region(r).as_slice(),
-        })
-        .copied()
 }
 
 #[cfg(test)]

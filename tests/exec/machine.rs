@@ -237,7 +237,10 @@ impl Bench {
 
 /// What crosses a function's boundary.
 fn signature<R: lane::Region>(function: &lane::Function<R>) -> Signature {
-    Signature { params: function.params.iter().map(|p| p.ty).collect(), result: function.result_type() }
+    Signature {
+        params: function.params.iter().map(|p| p.ty).collect(),
+        result: function.result_type().expect("a result"),
+    }
 }
 
 /// Whether a function only moves, picks and compares bits, so that even NaNs come out as they went in.
@@ -262,7 +265,7 @@ fn compare(task: &Task, out: &Outcome, expected: &Lanes, exact: bool) -> Result<
             Lanes::new(out.words.iter().map(|&lane| u64::from(lane & 1)))
         }
         Ty::Rack(elem) => lanes_of_words(elem, &out.words),
-        Ty::Uniform(_) => Lanes::uniform(u64::from(out.words[0])),
+        Ty::Uniform(_) | Ty::Address => Lanes::uniform(u64::from(out.words[0])),
     };
     if task.clears && result.is_uniform() && task.profile != Profile::X86Sse2 && !out.cleared {
         return Err("the upper halves of the registers are not cleared before it returns".into());

@@ -135,7 +135,8 @@ pub fn check(
     let task = |(index, function): (usize, &&tined::Function)| {
         let tys: Vec<Ty> = function.params.iter().map(|param| param.ty).collect();
         let arguments = calls(&tys, profile, effort, index as u64);
-        Task { name: format!("{prefix}{}", function.name), tys, result: function.result_type(), arguments }
+        let result = function.result_type().expect("a result");
+        Task { name: format!("{prefix}{}", function.name), tys, result, arguments }
     };
     let tasks: Vec<Task> = functions.iter().enumerate().map(task).collect();
     let outs = build.run(&tasks).unwrap_or_else(|error| panic!("peers of {}: {error}", program.name));
@@ -161,7 +162,7 @@ fn lanes(ty: Ty, words: &[u32]) -> Option<Lanes> {
     match ty {
         Ty::Mask(_) if words.iter().any(|&word| word != 0 && word != u32::MAX) => None,
         Ty::Mask(_) => Some(Lanes::new(words.iter().map(|&word| u64::from(word & 1)))),
-        Ty::Uniform(_) => Some(Lanes::uniform(u64::from(*words.first()?))),
+        Ty::Uniform(_) | Ty::Address => Some(Lanes::uniform(u64::from(*words.first()?))),
         Ty::Rack(elem) => Some(lanes_of_words(elem, words)),
     }
 }

@@ -27,6 +27,9 @@ pub(crate) fn immediate_fits(op: Op, imm: &Imm, args: usize) -> bool {
         ImmKind::ShiftCount if args == 2 => *imm == Imm::None,
         ImmKind::Param | ImmKind::ShiftCount | ImmKind::Lane | ImmKind::LaneCount => matches!(imm, Imm::Int(_)),
         ImmKind::Lanes => matches!(imm, Imm::Lanes(_)),
+        ImmKind::Memory => matches!(imm, Imm::Memory(_)),
+        ImmKind::Column => matches!(imm, Imm::Int(_)),
+        ImmKind::Reason => matches!(imm, Imm::Reason(_)),
     }
 }
 

@@ -9,6 +9,8 @@ pub(crate) fn immediate(imm: &Imm) -> Option<String> {
         Imm::None => None,
         Imm::Bits(bits) => Some(format!("{bits:#x}")),
         Imm::Int(value) => Some(value.to_string()),
+        Imm::Memory(elem) => Some(elem.to_string()),
+        Imm::Reason(reason) => Some(reason.name().into()),
         Imm::Lanes(lanes) => {
             let lanes: Vec<String> = lanes.iter().map(u16::to_string).collect();
             Some(format!("[{}]", lanes.join(", ")))

@@ -1,10 +1,10 @@
 //! The check that `tined` and `fused` share.
 
 use super::facts::raises_nothing_outside;
-use super::{Function, Program, Region, Stmt, Value, ValueId, fact, number};
+use super::{Close, Function, Open, Program, Region, Stmt, Value, ValueId, extents, fact, number};
 use crate::ops::{FpClass, Imm, ImmKind, LaneRule, Op};
 use crate::profile::Profile;
-use crate::types::Ty;
+use crate::types::{Elem, Ty};
 use crate::value::literal;
 
 /// Checks the invariants of every function.
@@ -52,6 +52,18 @@ enum State {
     Hidden,
 }
 
+/// An open body.
+#[derive(Default)]
+struct Body {
+    kind: Option<Open>,
+    carries: Vec<ValueId>,
+    /// Whether something other than a carry was computed.
+    carries_end: bool,
+    /// What the first body of an `if` computed, once the second is open.
+    first: Vec<ValueId>,
+    computed: Vec<ValueId>,
+}
+
 /// The check of one function.
 pub struct Checker<'a> {
     name: &'a str,
@@ -97,19 +109,132 @@ impl<'a> Checker<'a> {
     }
 
     fn body<R: Region>(&mut self, function: &Function<R>) {
+        if let Err(at) = extents(&function.body) {
+            return self.fault(format!("statement {at} opens or closes a body that has no other end"));
+        }
+        let mut bodies: Vec<Body> = Vec::new();
+        // What `merge` may take: the bodies of the `if` that was closed last.
+        let mut closed: Option<(Vec<ValueId>, Vec<ValueId>)> = None;
         for stmt in &function.body {
             match stmt {
                 Stmt::Value(id) => {
-                    self.value(*id);
-                    if self.values[*id].op.info().fp == FpClass::Contracted {
-                        let name = self.show(*id);
-                        self.fault(format!("{name} is contracted outside a region"));
+                    self.placed(*id, bodies.last_mut(), closed.as_ref());
+                    if !matches!(self.values[*id].op, Op::Carry | Op::Merge) {
+                        bodies.iter_mut().last().into_iter().for_each(|body| body.carries_end = true);
                     }
+                    if self.values[*id].op != Op::Merge {
+                        closed = None;
+                    }
+                    bodies.last_mut().into_iter().for_each(|body| body.computed.push(*id));
                 }
-                Stmt::Region(region) => self.region(region),
+                Stmt::Region(region) => {
+                    self.region(region);
+                    closed = None;
+                    bodies.last_mut().into_iter().for_each(|body| body.computed.extend(region.computed()));
+                }
+                Stmt::Open(open) => {
+                    self.open(open);
+                    bodies.push(Body { kind: Some(open.clone()), ..Body::default() });
+                }
+                Stmt::Else => {
+                    let Some(body) = bodies.last_mut() else { continue };
+                    if !matches!(body.kind, Some(Open::If(_))) {
+                        self.fault("`else` stands in a body that is no `if`'s");
+                    }
+                    body.first = std::mem::take(&mut body.computed);
+                    let first = body.first.clone();
+                    self.set(&first, State::Later);
+                }
+                Stmt::Close(close) => {
+                    let Some(body) = bodies.pop() else { continue };
+                    self.close(close, &body);
+                    closed = Some((body.first, body.computed));
+                }
             }
         }
-        self.reads(function.result, "the result");
+        if let Some(result) = function.result {
+            self.reads(result, "the result");
+        }
+    }
+
+    /// A value outside regions: carries stand first in a loop, merges behind an `if`.
+    fn placed(&mut self, id: ValueId, body: Option<&mut Body>, closed: Option<&(Vec<ValueId>, Vec<ValueId>)>) {
+        let value = &self.values[id];
+        let name = self.show(id);
+        match (value.op, body, closed) {
+            (Op::Carry, Some(body), _) if !body.carries_end && !matches!(body.kind, Some(Open::If(_))) => {
+                body.carries.push(id);
+            }
+            (Op::Carry, ..) => self.fault(format!("{name}: `carry` does not stand first in a loop")),
+            (Op::Merge, _, Some((first, second))) => {
+                // For this line they can be read.
+                let was: Vec<State> = value.args.iter().map(|&arg| self.states[index(arg)]).collect();
+                for (&arg, body) in value.args.iter().zip([first, second]) {
+                    if body.contains(&arg) {
+                        self.set(&[arg], State::Visible);
+                    }
+                }
+                self.value(id);
+                for (&arg, was) in value.args.iter().zip(was) {
+                    self.set(&[arg], was);
+                }
+                return;
+            }
+            (Op::Merge, ..) => self.fault(format!("{name}: `merge` does not stand behind an `if`")),
+            _ => {}
+        }
+        self.value(id);
+        if value.op.info().fp == FpClass::Contracted {
+            self.fault(format!("{name} is contracted outside a region"));
+        }
+    }
+
+    fn open(&mut self, open: &Open) {
+        match open {
+            Open::Traverse { index, count, bits } => {
+                self.reads(*count, "a traverse");
+                self.value(*index);
+                if self.values[*count].ty != Ty::Uniform(Elem::I64) || !matches!(bits, 8 | 16 | 32 | 64) {
+                    self.fault("a traverse needs an <i64> count and lanes of 8, 16, 32 or 64 bits");
+                }
+            }
+            Open::Loop => {}
+            Open::If(condition) => self.truth(*condition, "an `if`"),
+        }
+    }
+
+    fn truth(&mut self, id: ValueId, what: &str) {
+        self.reads(id, what);
+        if self.values[id].ty != Ty::Uniform(Elem::Bool) {
+            let name = self.show(id);
+            self.fault(format!("{what} needs a <bool>, which {name} is not"));
+        }
+    }
+
+    fn close(&mut self, close: &Close, body: &Body) {
+        if close.again.is_some() != matches!(body.kind, Some(Open::Loop)) {
+            self.fault("a loop, and nothing else, ends in `again`");
+        }
+        if let Some(again) = close.again {
+            self.truth(again, "`again`");
+        }
+        for &(carry, next) in &close.next {
+            let name = self.show(carry);
+            self.reads(next, &format!("the next {name}"));
+            if self.values[next].ty != self.values[carry].ty {
+                self.fault(format!("the next {name} has another type"));
+            }
+        }
+        let assigned: Vec<ValueId> = close.next.iter().map(|next| next.0).collect();
+        if assigned != body.carries {
+            self.fault("what is assigned at the end of a body are not its carries, in order");
+        }
+        self.set(&body.first, State::Later);
+        self.set(&body.computed, State::Later);
+        if let Some(Open::Traverse { index, .. }) = body.kind {
+            self.set(&[index], State::Later);
+        }
+        self.set(&body.carries, State::Visible);
     }
 
     fn region<R: Region>(&mut self, region: &R) {
@@ -223,7 +348,13 @@ impl<'a> Checker<'a> {
                 ([Ty::Uniform(from)], Ty::Uniform(to)) if from.bits() == to.bits() => Ok(()),
                 _ => Err(format!("gives no {} of these bits", value.ty)),
             },
-            (ImmKind::None, Imm::None) => Ok(()),
+            (ImmKind::None, Imm::None) | (ImmKind::Reason, Imm::Reason(_)) | (ImmKind::Column, Imm::Int(_)) => Ok(()),
+            (ImmKind::Memory, Imm::Memory(elem)) => match value.ty {
+                _ if *elem == value.ty.elem() => Ok(()),
+                // Integers only are widened and wrapped.
+                Ty::Rack(lane) if elem.is_int() && lane.is_int() && elem.bits() < lane.bits() => Ok(()),
+                _ => Err(format!("of {elem} in memory is no {}", value.ty)),
+            },
             (ImmKind::Bits, Imm::Bits(bits)) => {
                 let fits = bits & !value.ty.elem().lane_mask() == 0;
                 if fits { Ok(()) } else { Err(format!("has the bits {bits:#x}, too wide for {}", value.ty)) }

@@ -8,7 +8,8 @@
 //! the combination tells whether it was needed.
 
 use super::{Function, Program, Region, Value, ValueId, number};
-use crate::ops::{Imm, Op};
+use crate::memory::{Fault, Memory};
+use crate::ops::{Imm, LaneRule, Op, TrapReason};
 use crate::profile::Profile;
 use crate::reference::{LaneFn, RackCall, RackFn, Reference};
 use crate::types::Elem;
@@ -21,6 +22,9 @@ const MOST_TRUTHS: u32 = 48;
 
 /// Choices that are followed to know what a lane holds that nobody reads.
 const MOST_CHOICES: usize = 16;
+
+/// Trips of loops, of one evaluation together.
+const MOST_TRIPS: u64 = 1 << 24;
 
 /// Why an evaluation gave nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,6 +42,12 @@ pub enum EvalError {
         /// The lane of the operand.
         lane: usize,
     },
+    /// The program stops itself.
+    Trap(TrapReason),
+    /// It touches memory that its caller does not have.
+    Memory(Fault),
+    /// It goes round a loop more often than evaluators follow.
+    Endless,
     /// The operation has no reference.
     Unsupported(Op),
     /// The program breaks an invariant that its check would have named.
@@ -52,6 +62,9 @@ impl fmt::Display for EvalError {
             EvalError::Poison { reader, operand, lane } => {
                 write!(f, "{reader} reads lane {lane} of {operand}, which has no value there")
             }
+            EvalError::Trap(reason) => write!(f, "trap: {}", reason.words()),
+            EvalError::Memory(fault) => write!(f, "{fault}"),
+            EvalError::Endless => write!(f, "a loop goes round more than {MOST_TRIPS} times"),
             EvalError::Unsupported(op) => write!(f, "`{}` has no reference function", op.name()),
             EvalError::Malformed(text) => write!(f, "malformed program: {text}"),
         }
@@ -87,23 +100,58 @@ pub fn eval_function<'a, R: Region>(
             return Err(EvalError::Arguments(format!("`{}` has {} lanes", param.name, lanes_of(param.ty, profile))));
         }
     }
-    let mut run = Evaluation { function, profile, args, values: vec![None; function.values.len()] };
-    for id in function.order() {
-        run.compute(id)?;
-    }
+    let mut memory = Memory::default();
+    let mut run = Evaluation::new(function, profile, args);
+    run.execute(&mut memory)?;
     Ok(run)
+}
+
+/// Executes a run of a program on memory; `args` are what C passes, one value per parameter.
+///
+/// # Errors
+/// See [`EvalError`].
+pub fn eval_run<R: Region>(
+    program: &Program<R>,
+    name: &str,
+    args: &[Lanes],
+    memory: &mut Memory,
+) -> Result<(), EvalError> {
+    let function = program.functions.iter().find(|f| f.name == name);
+    let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
+    if args.len() != function.params.len() {
+        return Err(EvalError::Arguments(format!("{} given, {} needed", args.len(), function.params.len())));
+    }
+    Evaluation::new(function, program.profile, args).execute(memory)
 }
 
 /// The values of a function on given arguments.
 #[derive(Clone, Debug)]
 pub struct Evaluation<'a, R> {
-    function: &'a Function<R>,
-    profile: Profile,
+    pub(super) function: &'a Function<R>,
+    pub(super) profile: Profile,
     args: &'a [Lanes],
-    values: Vec<Option<Lanes>>,
+    pub(super) values: Vec<Option<Lanes>>,
+    /// Within a traverse, how wide the lanes are and which of them exist.
+    pub(super) existing: Option<(u32, u64)>,
+    /// Whether the `if` that was closed last executed its first body.
+    pub(super) took: bool,
+    /// Trips that loops may still make.
+    pub(super) trips: u64,
 }
 
-impl<R: Region> Evaluation<'_, R> {
+impl<'a, R: Region> Evaluation<'a, R> {
+    fn new(function: &'a Function<R>, profile: Profile, args: &'a [Lanes]) -> Self {
+        Evaluation {
+            function,
+            profile,
+            args,
+            values: vec![None; function.values.len()],
+            existing: None,
+            took: false,
+            trips: MOST_TRIPS,
+        }
+    }
+
     /// The value, once computed.
     pub fn get(&self, id: ValueId) -> Option<&Lanes> {
         self.values.get(id.into_raw().into_u32() as usize)?.as_ref()
@@ -114,10 +162,11 @@ impl<R: Region> Evaluation<'_, R> {
     /// # Errors
     /// When it is poison in some lane or was never computed.
     pub fn result(&self) -> Result<Lanes, EvalError> {
-        let result = self.read(self.function.result)?;
+        let id = self.function.result.ok_or_else(|| EvalError::Malformed("a run gives no result".into()))?;
+        let result = self.read(id)?;
         match result.poisoned() {
             0 => Ok(result.clone()),
-            lanes => Err(self.poison("the caller".into(), self.function.result, lanes.trailing_zeros() as usize)),
+            lanes => Err(self.poison("the caller".into(), id, lanes.trailing_zeros() as usize)),
         }
     }
 
@@ -126,6 +175,11 @@ impl<R: Region> Evaluation<'_, R> {
     /// # Errors
     /// See [`EvalError`].
     pub fn compute(&mut self, id: ValueId) -> Result<(), EvalError> {
+        self.compute_on(id, &mut Memory::default())
+    }
+
+    /// Computes one value, with the memory that it may touch.
+    pub(super) fn compute_on(&mut self, id: ValueId, memory: &mut Memory) -> Result<(), EvalError> {
         let function = self.function;
         let value = &function.values[id];
         let lanes = lanes_of(value.ty, self.profile);
@@ -137,7 +191,7 @@ impl<R: Region> Evaluation<'_, R> {
                 self.by_lane(id, value, lanes, active, |_, _, args| args[0])?
             }
             Reference::Rack(f) => self.by_rack(id, value, f)?,
-            Reference::Structural => self.structural(id, value, lanes, active)?,
+            Reference::Structural => self.structural(id, value, lanes, active, memory)?,
             Reference::None => return Err(EvalError::Unsupported(value.op)),
         };
         if result.len() != lanes {
@@ -161,6 +215,8 @@ impl<R: Region> Evaluation<'_, R> {
                 None => [then, otherwise].into_iter().all(|arm| whole(arm) == Some(claimed)),
             },
             (Op::Bitcast, [arg], _) => whole(arg) == Some(claimed),
+            // What is not read is zero.
+            (Op::Load | Op::Gather, ..) => claimed == 0,
             (_, args, Reference::Lane(f)) => {
                 let elem = args.first().map_or(Elem::Bool, |&arg| self.function.values[arg].ty.elem());
                 let args: Option<SmallVec<[u64; 3]>> = args.iter().map(whole).collect();
@@ -234,8 +290,13 @@ impl<R: Region> Evaluation<'_, R> {
 
     /// The lanes in which a value is computed, a bit each.
     fn active(&self, id: ValueId, value: &Value, lanes: usize) -> Result<u64, EvalError> {
-        let Some(mask) = value.mask else { return Ok(u64::MAX) };
-        (0..lanes).try_fold(0, |bits, lane| Ok(bits | (self.lane(id, mask, lane)? & 1) << lane))
+        let existing = match self.existing {
+            Some((width, existing)) if value.ty.lane_bits() == Some(width) => existing,
+            _ => u64::MAX,
+        };
+        let Some(mask) = value.mask else { return Ok(existing) };
+        let lanes = (0..lanes).filter(|lane| existing >> lane & 1 == 1);
+        lanes.into_iter().try_fold(0, |bits, lane| Ok(bits | (self.lane(id, mask, lane)? & 1) << lane))
     }
 
     fn by_lane(&self, id: ValueId, value: &Value, lanes: usize, active: u64, f: LaneFn) -> Result<Lanes, EvalError> {
@@ -283,20 +344,44 @@ impl<R: Region> Evaluation<'_, R> {
         Ok(f(&RackCall { imm: &value.imm, ty: value.ty, types: &types, args: &args }))
     }
 
-    fn structural(&self, id: ValueId, value: &Value, lanes: usize, active: u64) -> Result<Lanes, EvalError> {
-        match (value.op, &value.imm) {
-            (Op::Param, Imm::Int(position)) => {
+    fn structural(
+        &self,
+        id: ValueId,
+        value: &Value,
+        lanes: usize,
+        active: u64,
+        memory: &mut Memory,
+    ) -> Result<Lanes, EvalError> {
+        match (value.op, &value.imm, &value.args[..]) {
+            (Op::Param, Imm::Int(position), _) => {
                 let arg = self.args.get(*position as usize);
                 arg.cloned().ok_or_else(|| EvalError::Malformed(format!("parameter {position} does not exist")))
             }
-            (Op::Const, Imm::Bits(bits)) => Ok(Lanes::splat(*bits, lanes)),
-            (Op::LaneIndex, _) => Ok(Lanes::new(0..lanes as u64)),
-            (Op::If, _) => {
+            (Op::Const, Imm::Bits(bits), _) => Ok(Lanes::splat(*bits, lanes)),
+            (Op::LaneIndex, ..) => Ok(Lanes::new(0..lanes as u64)),
+            (Op::If, ..) => {
                 let mut result = Lanes::splat(0, lanes);
                 for lane in (0..lanes).filter(|lane| active >> lane & 1 == 1) {
                     result.set(lane, Some(self.picked(id, value, lane)?));
                 }
                 Ok(result)
+            }
+            (Op::Carry, _, [first]) => self.read(*first).cloned(),
+            (Op::InRange, _, [below]) => {
+                let below = self.lane(id, *below, 0)? as i64;
+                Ok(Lanes::new((0..lanes as i64).map(|lane| u64::from(lane < below))))
+            }
+            (Op::CountTrue, _, [mask]) => {
+                let lanes = lanes_of(self.function.values[*mask].ty, self.profile);
+                let holds = |lane: &usize| self.peek(*mask, *lane).is_some_and(|bits| bits & 1 == 1);
+                Ok(Lanes::uniform((0..lanes).filter(holds).count() as u64))
+            }
+            (Op::Check, Imm::Reason(reason), [holds]) => match self.lane(id, *holds, 0)? & 1 {
+                0 => Err(EvalError::Trap(*reason)),
+                _ => Ok(Lanes::uniform(1)),
+            },
+            (_, _, args) if value.op.info().lane == LaneRule::Memory => {
+                self.transfer(id, value, args, lanes, active, memory)
             }
             _ => Err(EvalError::Malformed(format!("{} has no immediate", self.show(id)))),
         }
@@ -311,27 +396,27 @@ impl<R: Region> Evaluation<'_, R> {
         self.lane(id, picked, lane)
     }
 
-    fn read(&self, id: ValueId) -> Result<&Lanes, EvalError> {
+    pub(super) fn read(&self, id: ValueId) -> Result<&Lanes, EvalError> {
         self.get(id).ok_or_else(|| EvalError::Malformed(format!("{} is read before it is computed", self.show(id))))
     }
 
     /// An operand's lane, lane 0 of a uniform; `None` when poison.
-    fn peek(&self, arg: ValueId, lane: usize) -> Option<u64> {
+    pub(super) fn peek(&self, arg: ValueId, lane: usize) -> Option<u64> {
         let lane = if self.function.values[arg].ty.is_uniform() { 0 } else { lane };
         self.get(arg)?.get(lane)
     }
 
-    fn lane(&self, reader: ValueId, arg: ValueId, lane: usize) -> Result<u64, EvalError> {
+    pub(super) fn lane(&self, reader: ValueId, arg: ValueId, lane: usize) -> Result<u64, EvalError> {
         self.read(arg)?;
         self.peek(arg, lane).ok_or_else(|| self.poison(self.show(reader), arg, lane))
     }
 
-    fn poison(&self, reader: String, operand: ValueId, lane: usize) -> EvalError {
+    pub(super) fn poison(&self, reader: String, operand: ValueId, lane: usize) -> EvalError {
         EvalError::Poison { reader, operand: self.show(operand), lane }
     }
 
     /// A value for people: its number in dumps and its operation.
-    fn show(&self, id: ValueId) -> String {
+    pub(super) fn show(&self, id: ValueId) -> String {
         let op = self.function.values[id].op.name();
         match number(self.function).get(id.into_raw().into_u32() as usize) {
             Some(Some(number)) => format!("%{number} ({op})"),

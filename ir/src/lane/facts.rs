@@ -140,6 +140,8 @@ pub fn fact(values: &Arena<Value>, id: ValueId) -> Option<u64> {
             }
         }
         (Op::Bitcast, &[arg]) if elem(0).bits() == value.ty.elem().bits() => known(values, arg, mask),
+        // What is not read is zero.
+        (Op::Load | Op::Gather, _) => Some(0),
         _ => {
             let Reference::Lane(f) = value.op.info().reference else { return None };
             Some(f(elem(0), &value.imm, &all_known(values, &value.args, mask)?))

@@ -1,11 +1,11 @@
 //! Printer and reader that `tined` and `fused` share.
 
-use super::{Args, Function, Param, Program, Region, Stmt, Value, ValueId};
+use super::{Args, Close, Function, Open, Param, Program, Region, Stmt, Value, ValueId};
 use crate::diag::Diagnostic;
-use crate::ops::{Imm, ImmKind, Op};
+use crate::ops::{Imm, ImmKind, Op, TrapReason};
 use crate::span::FileId;
 use crate::text::{Line, Lines, Result, Token, header, push_note};
-use crate::types::Ty;
+use crate::types::{Elem, Pointee, Ty};
 use crate::value::literal;
 use la_arena::Arena;
 use std::collections::HashMap;
@@ -34,29 +34,41 @@ pub fn number<R: Region>(function: &Function<R>) -> Vec<Option<u32>> {
     };
     for stmt in &function.body {
         match stmt {
-            Stmt::Value(id) => give(&[*id]),
+            Stmt::Value(id) | Stmt::Open(Open::Traverse { index: id, .. }) => give(&[*id]),
             Stmt::Region(region) => {
                 give(region.computed());
                 give(region.hidden());
             }
+            Stmt::Open(_) | Stmt::Else | Stmt::Close(_) => {}
         }
     }
     numbers
 }
 
 fn print_function<R: Region>(function: &Function<R>, out: &mut String) {
-    let params = function.params.iter().map(|p| format!("{}: {}", p.name, p.ty)).collect::<Vec<_>>().join(", ");
-    let result = function.result_type();
-    let _ = writeln!(out, "scratch {}({params}) -> {result} {{", function.name);
+    let param = |p: &Param| match &p.points_to {
+        Some(pointee) => format!("{}: {} to {pointee}", p.name, p.ty),
+        None => format!("{}: {}", p.name, p.ty),
+    };
+    let params = function.params.iter().map(param).collect::<Vec<_>>().join(", ");
+    let _ = match function.result_type() {
+        Some(result) => writeln!(out, "scratch {}({params}) -> {result} {{", function.name),
+        None => writeln!(out, "run {}({params}) {{", function.name),
+    };
     let mut printer = FunctionPrinter { values: &function.values, numbers: number(function), depth: 1, out };
     for stmt in &function.body {
         match stmt {
             Stmt::Value(id) => printer.value(*id),
             Stmt::Region(region) => printer.block("region", |p| region.print(p)),
+            Stmt::Open(open) => printer.open(open),
+            Stmt::Else => printer.otherwise(),
+            Stmt::Close(close) => printer.close(close),
         }
     }
-    let line = format!("return {}", printer.name(function.result));
-    printer.line(&line, None);
+    if let Some(result) = function.result {
+        let line = format!("return {}", printer.name(result));
+        printer.line(&line, None);
+    }
     printer.out.push_str("}\n");
 }
 
@@ -94,6 +106,37 @@ impl FunctionPrinter<'_> {
         self.line("}", None);
     }
 
+    fn open(&mut self, open: &Open) {
+        let line = match open {
+            Open::Traverse { index, count, bits } => {
+                format!("traverse {} up to {} by {bits} {{", self.name(*index), self.name(*count))
+            }
+            Open::Loop => "loop {".into(),
+            Open::If(condition) => format!("if {} {{", self.name(*condition)),
+        };
+        self.line(&line, None);
+        self.depth += 1;
+    }
+
+    fn otherwise(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.line("} else {", None);
+        self.depth += 1;
+    }
+
+    fn close(&mut self, close: &Close) {
+        let mut line = "}".to_owned();
+        if let Some(again) = close.again {
+            let _ = write!(line, " again {}", self.name(again));
+        }
+        for (index, (carry, next)) in close.next.iter().enumerate() {
+            let before = if index == 0 { " with" } else { "," };
+            let _ = write!(line, "{before} {} = {}", self.name(*carry), self.name(*next));
+        }
+        self.depth = self.depth.saturating_sub(1);
+        self.line(&line, None);
+    }
+
     /// The line that defines a value.
     pub fn value(&mut self, id: ValueId) {
         let value = &self.values[id];
@@ -101,13 +144,19 @@ impl FunctionPrinter<'_> {
         self.indent();
         let name = self.name(id);
         let _ = write!(self.out, "{name} : {} = {}", value.ty, value.op.name());
+        if let Imm::Memory(elem) = value.imm {
+            let _ = write!(self.out, " {elem}");
+        }
         for (index, &arg) in value.args.iter().enumerate() {
             let arg = self.name(arg);
             let _ = write!(self.out, "{} {arg}", if index > 0 { "," } else { "" });
         }
         let comma = if value.args.is_empty() { "" } else { "," };
         match &value.imm {
-            Imm::None => {}
+            Imm::None | Imm::Memory(_) => {}
+            Imm::Reason(reason) => {
+                let _ = write!(self.out, "{comma} {}", reason.name());
+            }
             Imm::Bits(bits) => {
                 let _ = write!(self.out, "{comma} {}", literal(value.ty.elem(), *bits));
             }
@@ -149,7 +198,7 @@ pub fn read<R: Region>(text: &str) -> std::result::Result<Program<R>, Vec<Diagno
             Ok(function) => functions.push(function),
             Err(fault) => {
                 faults.push(fault);
-                while lines.peek().is_some_and(|mut line| !line.keyword("scratch")) {
+                while lines.peek().is_some_and(|mut line| !line.keyword("scratch") && !line.keyword("run")) {
                     lines.next();
                 }
             }
@@ -162,20 +211,32 @@ pub fn read<R: Region>(text: &str) -> std::result::Result<Program<R>, Vec<Diagno
 }
 
 fn read_function<R: Region>(mut line: Line, lines: &mut Lines) -> Result<Function<R>> {
-    line.expect_keyword("scratch")?;
+    let run = line.keyword("run");
+    if !run {
+        line.expect_keyword("scratch")?;
+    }
     let span = line.span();
-    let name = line.word("a function's name")?;
+    let name = line.word("a function's name")?.into();
     let params = read_params(&mut line)?;
-    line.expect("->")?;
-    let at = line.span();
-    let ty = line.ty()?;
+    let mut result = None;
+    if !run {
+        line.expect("->")?;
+        result = Some((line.span(), line.ty()?));
+    }
     line.expect("{")?;
     line.end()?;
     let mut reader = FunctionReader { lines, ids: HashMap::new(), values: Arena::new() };
     let mut body = Vec::new();
+    let mut depth = 0u32;
     loop {
-        let mut line = reader.next("`return`")?;
-        if line.keyword("return") {
+        let mut line = reader.next(if run { "`}`" } else { "`return`" })?;
+        if depth == 0 && run && line.sign("}") {
+            line.end()?;
+            return Ok(Function { name, span, params, values: reader.values, body, result: None });
+        }
+        if let Some((at, ty)) = result
+            && line.keyword("return")
+        {
             let result = reader.operand(&mut line)?;
             line.end()?;
             let actual = reader.values[result].ty;
@@ -183,15 +244,9 @@ fn read_function<R: Region>(mut line: Line, lines: &mut Lines) -> Result<Functio
                 return Err(crate::text::malformed(at, format!("the result's type is {actual}, not {ty}")));
             }
             reader.close()?;
-            return Ok(Function { name: name.into(), span, params, values: reader.values, body, result });
+            return Ok(Function { name, span, params, values: reader.values, body, result: Some(result) });
         }
-        if line.keyword("region") {
-            line.expect("{")?;
-            line.end()?;
-            body.push(Stmt::Region(R::read(&mut reader)?));
-        } else {
-            body.push(Stmt::Value(reader.value(line)?));
-        }
+        body.push(reader.statement(line, &mut depth)?);
     }
 }
 
@@ -205,9 +260,38 @@ fn read_params(line: &mut Line) -> Result<Vec<Param>> {
         let span = line.span();
         let name = line.word("a parameter's name")?.into();
         line.expect(":")?;
-        params.push(Param { name, ty: line.ty()?, span });
+        let ty = line.ty()?;
+        let points_to = if line.keyword("to") { Some(read_pointee(line)?) } else { None };
+        params.push(Param { name, ty, points_to, span });
     }
     Ok(params)
+}
+
+/// Reads what [`Pointee`] prints.
+pub(crate) fn read_pointee(line: &mut Line) -> Result<Pointee> {
+    let mutable = line.keyword("mut");
+    if !line.keyword("stack") {
+        line.expect("[")?;
+        line.expect("]")?;
+        return Ok(Pointee::View { elem: read_elem(line)?, mutable });
+    }
+    let pack = line.word("a pack's name")?.into();
+    let mut columns = Vec::new();
+    line.expect("(")?;
+    while !line.sign(")") {
+        if !columns.is_empty() {
+            line.expect(",")?;
+        }
+        let name = line.word("a column's name")?.into();
+        line.expect(":")?;
+        columns.push((name, read_elem(line)?));
+    }
+    Ok(Pointee::Stack { pack, columns, mutable })
+}
+
+fn read_elem(line: &mut Line) -> Result<Elem> {
+    let wrong = line.expected("an element such as `f32`");
+    Elem::from_name(line.word("an element")?).ok_or(wrong)
 }
 
 /// Reads the lines of one function.
@@ -229,6 +313,73 @@ impl<'a> FunctionReader<'_, 'a> {
     /// The next line without taking it.
     pub fn peek(&self) -> Option<Line<'a>> {
         self.lines.peek()
+    }
+
+    /// Reads one statement that begins with this line.
+    fn statement<R: Region>(&mut self, mut line: Line<'a>, depth: &mut u32) -> Result<Stmt<R>> {
+        if line.keyword("region") {
+            line.expect("{")?;
+            line.end()?;
+            return Ok(Stmt::Region(R::read(self)?));
+        }
+        let open = if line.keyword("traverse") {
+            Some(self.traverse(&mut line)?)
+        } else if line.keyword("loop") {
+            Some(Open::Loop)
+        } else if line.keyword("if") {
+            Some(Open::If(self.operand(&mut line)?))
+        } else {
+            None
+        };
+        if let Some(open) = open {
+            line.expect("{")?;
+            line.end()?;
+            *depth += 1;
+            return Ok(Stmt::Open(open));
+        }
+        if *depth == 0 || !line.sign("}") {
+            return Ok(Stmt::Value(self.value(line)?));
+        }
+        if line.keyword("else") {
+            line.expect("{")?;
+            line.end()?;
+            return Ok(Stmt::Else);
+        }
+        *depth -= 1;
+        self.closer(line).map(Stmt::Close)
+    }
+
+    /// `traverse %3 up to %2 by 32`
+    fn traverse(&mut self, line: &mut Line<'a>) -> Result<Open> {
+        let span = line.whole();
+        let number = line.value()?;
+        line.expect_keyword("up")?;
+        line.expect_keyword("to")?;
+        let count = self.operand(line)?;
+        line.expect_keyword("by")?;
+        let bits = line.number()?;
+        let ty = Ty::Uniform(Elem::I64);
+        let (imm, args) = (Imm::None, Args::new());
+        let index =
+            self.values.alloc(Value { op: Op::Index, imm, args, ty, mask: None, inactive: None, span, name: None });
+        if self.ids.insert(number, index).is_some() {
+            return Err(crate::text::malformed(span, format!("`%{number}` is defined twice")));
+        }
+        Ok(Open::Traverse { index, count, bits })
+    }
+
+    fn closer(&mut self, mut line: Line) -> Result<Close> {
+        let again = if line.keyword("again") { Some(self.operand(&mut line)?) } else { None };
+        let mut next = Vec::new();
+        let mut more = line.keyword("with");
+        while more {
+            let carry = self.operand(&mut line)?;
+            line.expect("=")?;
+            next.push((carry, self.operand(&mut line)?));
+            more = line.sign(",");
+        }
+        line.end()?;
+        Ok(Close { again, next })
     }
 
     /// Reads the line `}`.
@@ -289,7 +440,10 @@ impl<'a> FunctionReader<'_, 'a> {
         line.expect("=")?;
         let op = self.operation(&mut line)?;
         let mut args = Args::new();
-        let mut imm = Imm::None;
+        let mut imm = match op.info().imm {
+            ImmKind::Memory => Imm::Memory(read_elem(&mut line)?),
+            _ => Imm::None,
+        };
         let mut more = !line.at_end() && line.peek() != Token::Word("if");
         while more {
             match line.peek() {
@@ -324,9 +478,16 @@ impl<'a> FunctionReader<'_, 'a> {
 
 fn immediate(line: &mut Line, op: Op, ty: Ty) -> Result<Imm> {
     match op.info().imm {
-        ImmKind::None => Err(line.expected("an operand such as `%0`")),
+        ImmKind::None | ImmKind::Memory => Err(line.expected("an operand such as `%0`")),
+        ImmKind::Reason => {
+            let wrong = line.expected("`bounds`, `step` or `conflict`");
+            let word = line.word("a reason")?;
+            TrapReason::ALL.into_iter().find(|reason| reason.name() == word).map(Imm::Reason).ok_or(wrong)
+        }
         ImmKind::Bits => line.literal(ty.elem()).map(Imm::Bits),
-        ImmKind::Param | ImmKind::ShiftCount | ImmKind::Lane | ImmKind::LaneCount => line.number().map(Imm::Int),
+        ImmKind::Param | ImmKind::ShiftCount | ImmKind::Lane | ImmKind::LaneCount | ImmKind::Column => {
+            line.number().map(Imm::Int)
+        }
         ImmKind::Lanes => {
             line.expect("[")?;
             let mut lanes = Vec::new();

@@ -112,7 +112,7 @@ impl Abi {
         match ty {
             Ty::Rack(_) | Ty::Mask(_) => Class::V,
             Ty::Uniform(Elem::F32 | Elem::F64) => self.floats,
-            Ty::Uniform(_) => Class::G,
+            Ty::Uniform(_) | Ty::Address => Class::G,
         }
     }
 

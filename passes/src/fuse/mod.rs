@@ -91,9 +91,10 @@ pub fn function(
                 }
                 body.push(Stmt::Region(region));
             }
+            marker => body.extend(marker.renamed(|id| replaced.get(&id).copied().unwrap_or(id))),
         }
     }
-    let result = replaced.get(&function.result).copied().unwrap_or(function.result);
+    let result = function.result.map(|result| replaced.get(&result).copied().unwrap_or(result));
     Ok(fused::Function {
         name: function.name,
         span: function.span,
@@ -133,10 +134,10 @@ fn yields(function: &tined::Function) -> Vec<Vec<ValueId>> {
         let reader = region_of.get(&id).copied();
         value.args.iter().chain(&value.mask).for_each(|&arg| reads(arg, reader));
     }
-    reads(function.result, None);
+    function.body.iter().flat_map(Stmt::marker_reads).chain(function.result).for_each(|id| reads(id, None));
     let regions = function.body.iter().filter_map(|stmt| match stmt {
         Stmt::Region(region) => Some(region),
-        Stmt::Value(_) => None,
+        _ => None,
     });
     regions.map(|region| region.values.iter().copied().filter(|id| read.contains(id)).collect()).collect()
 }

@@ -197,13 +197,14 @@ fn ways() -> &'static [Way] {
     })
 }
 
-const TYPES: usize = 26;
+const TYPES: usize = 27;
 
 fn index(ty: Ty) -> usize {
     match ty {
         Ty::Rack(elem) => elem as usize,
         Ty::Uniform(elem) => 11 + elem as usize,
         Ty::Mask(width) => 22 + (width.trailing_zeros() as usize).saturating_sub(3).min(3),
+        Ty::Address => 26,
     }
 }
 

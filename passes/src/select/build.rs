@@ -80,7 +80,10 @@ impl<'a> Builder<'a> {
             return Err(errors);
         }
         let info = |p: &Param| RegInfo { class: p.place.class, name: Some(p.name.clone()), span: p.span };
-        let result_ty = source.values[source.result].ty;
+        let Some(result_ty) = source.result_type() else {
+            let message = format!("runs are not compiled for {profile} yet");
+            return Err(vec![Diagnostic::error(Code::NotAvailableYet, source.span, message)]);
+        };
         let out = Function {
             name: source.name.clone(),
             span: source.span,
@@ -185,7 +188,7 @@ impl<'a> Builder<'a> {
 
     /// Brings the result to its place.
     pub fn finish(mut self) -> Result<Function, Diagnostic> {
-        let result = self.source.result;
+        let Some(result) = self.source.result else { return Ok(self.out) };
         let span = self.source.values[result].span;
         let reg = self.operand(Some(result), span)?;
         let ty = self.out.result_ty;
@@ -195,7 +198,7 @@ impl<'a> Builder<'a> {
             Ty::Mask(_) if self.racks && self.source.values[result].op == Op::Const => None,
             Ty::Mask(_) if self.signs[index(result)] => Some(Key::EnterMask),
             Ty::Mask(_) => Some(Key::LeaveMask),
-            Ty::Uniform(_) => Some(Key::LeaveUniform),
+            Ty::Uniform(_) | Ty::Address => Some(Key::LeaveUniform),
         };
         // What is left as it was computed has its place already.
         self.out.result = match key.filter(|_| !self.left) {
@@ -234,6 +237,7 @@ impl<'a> Builder<'a> {
                 Key::EnterLow
             }
             Ty::Uniform(_) => Key::EnterUniform,
+            Ty::Address => return Ok(Reg(position)),
         };
         let name = Some(self.out.params[position as usize].name.clone());
         let site = Site { name, ..site.clone() };

@@ -29,7 +29,7 @@ pub(super) fn only_parts(
         // Where masks have registers of their own they are never racks.
         Ty::Mask(_) | Ty::Uniform(Elem::Bool) => !profile.native_masks(),
         Ty::Uniform(_) => true,
-        Ty::Rack(_) => false,
+        Ty::Rack(_) | Ty::Address => false,
     };
     let mut only: Vec<bool> = f.values.iter().map(|(_, value)| has_part(value.ty)).collect();
     // Readers come before what they read.
@@ -58,7 +58,7 @@ pub(super) fn only_logic(f: &Function, target: &dyn Target, profile: Profile, sh
         let of_truths = matches!(shape.key, Key::Op(Op::Param | Op::Const | Op::Not) | Key::Neither | Key::NotBoth);
         shape.elem == Elem::Bool && shape.mask.is_none() && (of_truths || passes_on(shape.key))
     };
-    matches!(f.values[f.result].ty, Ty::Mask(_))
+    matches!(f.result_type(), Some(Ty::Mask(_)))
         && !matches!(target.signs_rule(Key::LeaveMask, profile), Rule::Unsupported(_))
         && shapes.iter().flatten().all(logic)
 }

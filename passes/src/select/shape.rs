@@ -6,7 +6,7 @@
 use super::rule::{Key, Rule, Target};
 use super::{constant_bits, index, key_elem};
 use rake_ir::fused::Function;
-use rake_ir::lane::{Args, ValueId, known, needs_benign};
+use rake_ir::lane::{Args, Stmt, ValueId, known, needs_benign};
 use rake_ir::machine::MachOp;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
@@ -66,7 +66,7 @@ impl<'a> Shapes<'a> {
         for (_, value) in f.values.iter() {
             value.args.iter().chain(&value.mask).for_each(|&read| uses[index(read)] += 1);
         }
-        uses[index(f.result)] += 1;
+        f.body.iter().flat_map(Stmt::marker_reads).chain(f.result).for_each(|read| uses[index(read)] += 1);
         Shapes { f, profile, target, uses, regions }
     }
 

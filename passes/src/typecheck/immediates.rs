@@ -32,6 +32,8 @@ impl Body<'_, '_> {
                 self.apply(op, Imm::Int(number), racks, span, at)
             }
             ImmKind::None | ImmKind::Bits | ImmKind::Param => None,
+            // Of operations that source does not write.
+            ImmKind::Memory | ImmKind::Column | ImmKind::Reason => None,
         }
     }
 

@@ -14,7 +14,7 @@ fn term(text: &str, profile: Profile) -> Term {
     let function = &program.functions[0];
     let region = function.body.iter().find_map(|stmt| match stmt {
         Stmt::Region(region) => Some(region),
-        Stmt::Value(_) => None,
+        _ => None,
     });
     import(&function.values, &region.expect("a region").values, &yields(function)[0]).term
 }

@@ -27,7 +27,7 @@ fn fuse(text: &str, elem: Elem, profile: Profile, level: FuseLevel) -> fused::Pr
 fn only_region(program: &fused::Program) -> &fused::Region {
     let region = program.functions[0].body.iter().find_map(|stmt| match stmt {
         Stmt::Region(region) => Some(region),
-        Stmt::Value(_) => None,
+        _ => None,
     });
     region.expect("a region")
 }

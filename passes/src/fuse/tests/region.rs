@@ -62,7 +62,7 @@ impl Builder {
 
     fn param(&mut self, name: &str) -> ValueId {
         let position = self.params.len() as u32;
-        self.params.push(Param { name: name.into(), ty: self.ty, span: Span::default() });
+        self.params.push(Param { name: name.into(), ty: self.ty, points_to: None, span: Span::default() });
         let id = self.values.alloc(Value {
             op: Op::Param,
             imm: Imm::Int(position),
@@ -210,7 +210,7 @@ impl Builder {
             params: self.params,
             values: self.values,
             body: self.body,
-            result: result.expect("a stage"),
+            result: Some(result.expect("a stage")),
         };
         Program { profile, fuse, functions: vec![function] }
     }
