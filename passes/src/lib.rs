@@ -8,6 +8,7 @@ pub mod inline;
 #[cfg(test)]
 mod lane_tests;
 pub mod parse;
+pub mod peel;
 mod pressure;
 pub mod resolve;
 pub mod resolve_tines;

@@ -89,6 +89,15 @@ pub const PASSES: &[Pass] = &[
         ..EACH
     },
     Pass {
+        name: "peel",
+        doc: "makes of a traverse a loop of whole racks and one rest under a mask",
+        from: Kind::Fused,
+        to: Kind::Fused,
+        run: peel,
+        after: &[("fuse", "every copy of a region computes the same graph")],
+        ..EACH
+    },
+    Pass {
         name: "sanitise",
         doc: "gives operations that may raise a flag benign operands in inactive lanes",
         from: Kind::Fused,
@@ -98,6 +107,7 @@ pub const PASSES: &[Pass] = &[
         after: &[
             ("fuse", "masks must not stand between a multiply and its add"),
             ("expand", "the operations of a sequence may raise flags too"),
+            ("peel", "the last rack of a stack is partial"),
         ],
         ..EACH
     },
@@ -234,6 +244,11 @@ fn expand(_: &Context, ir: Ir) -> Outcome {
     let Ir::Fused(program) = ir else { return mismatch("expand", &ir) };
     let target = rake_backends::target(program.profile);
     Ok(passes::expand::run(program, target)).into()
+}
+
+fn peel(_: &Context, ir: Ir) -> Outcome {
+    let Ir::Fused(program) = ir else { return mismatch("peel", &ir) };
+    Outcome { ir: Some(passes::peel::run(program).into()), diagnostics: Vec::new() }
 }
 
 fn sanitise(_: &Context, ir: Ir) -> Outcome {

@@ -92,7 +92,7 @@ fn agrees<R: lane::Region>(
     effort: Effort,
 ) -> usize {
     let params: Vec<Ty> = function.params.iter().map(|p| p.ty).collect();
-    let (ty, exact) = (function.result_type(), moves_bits(function));
+    let (ty, exact) = (function.result_type().expect("a result"), moves_bits(function));
     let mut arguments: Vec<Arguments> = calls(&params, SCALAR, effort, 1);
     // A narrow rack is one element too.
     for value in arguments.iter_mut().flat_map(|call| &mut call.values) {

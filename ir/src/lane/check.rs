@@ -59,6 +59,8 @@ struct Body {
     carries: Vec<ValueId>,
     /// Whether something other than a carry was computed.
     carries_end: bool,
+    /// Whether the second body of an `if` is open.
+    otherwise: bool,
     /// What the first body of an `if` computed, once the second is open.
     first: Vec<ValueId>,
     computed: Vec<ValueId>,
@@ -141,6 +143,7 @@ impl<'a> Checker<'a> {
                     if !matches!(body.kind, Some(Open::If(_))) {
                         self.fault("`else` stands in a body that is no `if`'s");
                     }
+                    body.otherwise = true;
                     body.first = std::mem::take(&mut body.computed);
                     let first = body.first.clone();
                     self.set(&first, State::Later);
@@ -148,7 +151,12 @@ impl<'a> Checker<'a> {
                 Stmt::Close(close) => {
                     let Some(body) = bodies.pop() else { continue };
                     self.close(close, &body);
-                    closed = Some((body.first, body.computed));
+                    // They outlive their own body, but not the one around it.
+                    bodies.last_mut().into_iter().for_each(|around| around.computed.extend(&body.carries));
+                    closed = match body.otherwise {
+                        false => Some((body.computed, Vec::new())),
+                        true => Some((body.first, body.computed)),
+                    };
                 }
             }
         }

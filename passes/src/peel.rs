@@ -1,0 +1,279 @@
+//! `peel` (fused → fused): a traverse becomes a loop over whole racks, several in flight where that pays, and one rest
+//! under a mask.
+//!
+//! ```text
+//! traverse %3 up to %2 by 32 {            %8 : <i64> = bit_and %2, %7         ~~ the whole racks' records
+//!   %4 : f32s = load f32 %1, %3           ...
+//!   %5 : f32s = sqrt %4                   if %9 {
+//!   %6 : f32s = store f32 %1, %3, %5        loop {
+//! }                                           %10 : <i64> = carry %5
+//!                                 =>          %11 : f32s = load f32 %1, %10
+//!                                             ...
+//!                                           } again %15 with %10 = %14
+//!                                         }
+//!                                         if %16 {
+//!                                           %18 : mask = in_range %17
+//!                                           %19 : f32s = load f32 %1, %8 if %18 else 0.0
+//!                                           %20 : f32s = sqrt %19 if %18
+//!                                           %21 : f32s = store f32 %1, %8, %20 if %18
+//!                                         }
+//! ```
+//!
+//! The rest's mask makes `sanitise` protect its inactive lanes; whole racks need no protection. What no record changes is
+//! computed once, before. Racks in flight take turns statement by statement, a region with its twins, unless what one rack
+//! gives the next needs it done: then they follow each other.
+
+mod copy;
+#[cfg(test)]
+mod tests;
+
+use copy::{Copier, Rest};
+use la_arena::Arena;
+use rake_ir::fused::{Function, Program, Region};
+use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId, extents};
+use rake_ir::ops::{Imm, LaneRule, Op};
+use rake_ir::profile::Profile;
+use rake_ir::span::Span;
+use rake_ir::types::{Elem, Ty};
+use std::collections::{BTreeSet, HashMap};
+
+type Stmts = Vec<Stmt<Region>>;
+
+/// Values that a loop may hold for racks in flight; a rack with more goes alone.
+const IN_FLIGHT: usize = 48;
+
+/// The most racks in flight.
+const MOST_RACKS: usize = 4;
+
+/// Peels in every function.
+pub fn run(mut program: Program) -> Program {
+    for f in &mut program.functions {
+        function(f, program.profile);
+    }
+    program
+}
+
+/// Peels the traverses of one function.
+pub fn function(f: &mut Function, profile: Profile) {
+    let stmts = std::mem::take(&mut f.body);
+    let Ok(extents) = extents(&stmts) else {
+        f.body = stmts;
+        return;
+    };
+    let mut peel = Peel { values: &mut f.values, out: Vec::with_capacity(stmts.len()), profile, last: HashMap::new() };
+    let mut at = 0;
+    while let Some(stmt) = stmts.get(at) {
+        match (stmt, extents[at]) {
+            (Stmt::Open(Open::Traverse { index, count, bits }), Some(extent)) => {
+                let traverse = Traverse { index: *index, count: peel.now(*count), bits: *bits };
+                if let Stmt::Close(close) = &stmts[extent.close] {
+                    peel.traverse(&traverse, &stmts[at + 1..extent.close], close);
+                }
+                at = extent.close;
+            }
+            _ => peel.keep(stmt),
+        }
+        at += 1;
+    }
+    f.result = f.result.map(|result| peel.now(result));
+    f.body = peel.out;
+}
+
+struct Peel<'a> {
+    values: &'a mut Arena<Value>,
+    out: Stmts,
+    profile: Profile,
+    /// What a traverse's carries are after it.
+    last: HashMap<ValueId, ValueId>,
+}
+
+struct Traverse {
+    index: ValueId,
+    count: ValueId,
+    bits: u32,
+}
+
+/// A traverse's body, apart from what no record changes.
+struct Body<'s> {
+    carries: Vec<ValueId>,
+    stmts: Vec<&'s Stmt<Region>>,
+    next: HashMap<ValueId, ValueId>,
+}
+
+impl Peel<'_> {
+    fn now(&self, id: ValueId) -> ValueId {
+        self.last.get(&id).copied().unwrap_or(id)
+    }
+
+    /// A statement outside traverses.
+    fn keep(&mut self, stmt: &Stmt<Region>) {
+        let ids: &[ValueId] = match stmt {
+            Stmt::Value(id) => std::slice::from_ref(id),
+            Stmt::Region(region) => &region.values,
+            _ => &[],
+        };
+        for &id in ids {
+            let last = &self.last;
+            let value = &mut self.values[id];
+            value.args.iter_mut().chain(&mut value.mask).for_each(|arg| *arg = *last.get(arg).unwrap_or(arg));
+        }
+        self.out.push(stmt.renamed(|id| self.now(id)).unwrap_or_else(|| stmt.clone()));
+    }
+
+    fn push(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty) -> ValueId {
+        let span = args.first().map_or(Span::default(), |&arg| self.values[arg].span);
+        let args = Args::from_slice(args);
+        let id = self.values.alloc(Value { op, imm, args, ty, mask: None, inactive: None, span, name: None });
+        self.out.push(Stmt::Value(id));
+        id
+    }
+
+    fn number(&mut self, number: i64) -> ValueId {
+        self.push(Op::Const, Imm::Bits(number as u64), &[], LONG)
+    }
+
+    fn traverse(&mut self, traverse: &Traverse, stmts: &[Stmt<Region>], close: &Close) {
+        let body = self.body(traverse, stmts, close);
+        let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
+        let racks = self.racks_in_flight(&body) as i64;
+        let zero = self.number(0);
+        let mut done = zero;
+        let mut carries: Vec<ValueId> = body.carries.iter().map(|&carry| self.values[carry].args[0]).collect();
+        // First as many at once as are in flight, then one by one.
+        let mut steps = vec![racks * lanes, lanes];
+        steps.dedup();
+        for step in steps {
+            let upto = match step {
+                1 => traverse.count,
+                _ => {
+                    let whole = self.number(-step);
+                    self.push(Op::BitAnd, Imm::None, &[traverse.count, whole], LONG)
+                }
+            };
+            let enough = self.push(Op::Lt, Imm::None, &[done, upto], TRUTH);
+            self.out.push(Stmt::Open(Open::If(enough)));
+            let after = self.whole(traverse, &body, (done, upto), step / lanes, &carries);
+            self.out.push(Stmt::Close(Close::default()));
+            carries = self.merged(&after, &carries);
+            done = upto;
+        }
+        if lanes > 1 {
+            let left = self.push(Op::Lt, Imm::None, &[done, traverse.count], TRUTH);
+            self.out.push(Stmt::Open(Open::If(left)));
+            let rest = self.push(Op::Sub, Imm::None, &[traverse.count, done], LONG);
+            let mask = self.push(Op::InRange, Imm::None, &[rest], Ty::Mask(traverse.bits));
+            let rest = Some(Rest { mask, bits: traverse.bits });
+            let mut copier = Copier::new(traverse.index, done, &body.carries, &carries, rest);
+            body.stmts.iter().for_each(|stmt| copier.stmts(self.values, stmt, &mut self.out));
+            let after = copier.next(&body.carries, &body.next);
+            self.out.push(Stmt::Close(Close::default()));
+            carries = self.merged(&after, &carries);
+        }
+        self.last.extend(body.carries.iter().copied().zip(carries));
+    }
+
+    /// A loop over whole racks; what the carries are after it.
+    fn whole(
+        &mut self,
+        traverse: &Traverse,
+        body: &Body,
+        (from, upto): (ValueId, ValueId),
+        racks: i64,
+        carries: &[ValueId],
+    ) -> Vec<ValueId> {
+        self.out.push(Stmt::Open(Open::Loop));
+        let index = self.push(Op::Carry, Imm::None, &[from], LONG);
+        let own: Vec<ValueId> = carries.iter().map(|&first| self.carry(first)).collect();
+        let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
+        let mut copiers = Vec::new();
+        for rack in 0..racks {
+            let first = match rack {
+                0 => index,
+                _ => {
+                    let offset = self.number(rack * lanes);
+                    self.push(Op::Add, Imm::None, &[index, offset], LONG)
+                }
+            };
+            copiers.push(Copier::new(traverse.index, first, &body.carries, &own, None));
+        }
+        let mut next = own.clone();
+        if body.carries.is_empty() {
+            for stmt in &body.stmts {
+                copy::together(&mut copiers, self.values, stmt, &mut self.out);
+            }
+        } else {
+            for mut copier in copiers {
+                copier.replace(&body.carries, &next);
+                body.stmts.iter().for_each(|stmt| copier.stmts(self.values, stmt, &mut self.out));
+                next = copier.next(&body.carries, &body.next);
+            }
+        }
+        let step = self.number(racks * lanes);
+        let then = self.push(Op::Add, Imm::None, &[index, step], LONG);
+        let again = self.push(Op::Lt, Imm::None, &[then, upto], TRUTH);
+        let next = [(index, then)].into_iter().chain(own.iter().copied().zip(next)).collect();
+        self.out.push(Stmt::Close(Close { again: Some(again), next }));
+        own
+    }
+
+    fn carry(&mut self, first: ValueId) -> ValueId {
+        let ty = self.values[first].ty;
+        self.push(Op::Carry, Imm::None, &[first], ty)
+    }
+
+    fn merged(&mut self, after: &[ValueId], before: &[ValueId]) -> Vec<ValueId> {
+        let pairs: Vec<_> = after.iter().copied().zip(before.iter().copied()).collect();
+        pairs.into_iter().map(|(a, b)| self.push(Op::Merge, Imm::None, &[a, b], self.values[a].ty)).collect()
+    }
+
+    /// Takes a body apart; writes what no record changes.
+    fn body<'s>(&mut self, traverse: &Traverse, stmts: &'s [Stmt<Region>], close: &Close) -> Body<'s> {
+        let mut body = Body { carries: Vec::new(), stmts: Vec::new(), next: close.next.iter().copied().collect() };
+        let mut changing: BTreeSet<ValueId> = [traverse.index].into_iter().collect();
+        let mut nested = 0;
+        for stmt in stmts {
+            match stmt {
+                Stmt::Value(id) if self.values[*id].op == Op::Carry && nested == 0 => {
+                    body.carries.push(*id);
+                    changing.insert(*id);
+                    continue;
+                }
+                Stmt::Value(id) => {
+                    let value = &self.values[*id];
+                    let pure = !matches!(value.op.info().lane, LaneRule::Memory | LaneRule::Sanitise(_));
+                    let still = value.mask.is_none() && value.args.iter().all(|arg| !changing.contains(arg));
+                    if nested == 0 && pure && still && value.op != Op::Merge {
+                        self.keep(stmt);
+                        continue;
+                    }
+                    changing.insert(*id);
+                }
+                Stmt::Region(region) => changing.extend(&region.values),
+                Stmt::Open(_) => nested += 1,
+                Stmt::Close(_) => nested -= 1,
+                Stmt::Else => {}
+            }
+            body.stmts.push(stmt);
+        }
+        body
+    }
+
+    /// How many racks a trip deals with: as many as stay small together. Dependent operations of several racks overlap, and
+    /// the loop's own instructions are shared.
+    fn racks_in_flight(&self, body: &Body) -> usize {
+        let size: usize = body
+            .stmts
+            .iter()
+            .map(|stmt| match stmt {
+                Stmt::Region(region) => region.values.len(),
+                _ => 1,
+            })
+            .sum();
+        let fits = (IN_FLIGHT / size.max(1)).clamp(1, MOST_RACKS);
+        // A power of two, so that the whole racks' records are found by a mask.
+        1 << fits.ilog2()
+    }
+}
+
+const LONG: Ty = Ty::Uniform(Elem::I64);
+const TRUTH: Ty = Ty::Uniform(Elem::Bool);
