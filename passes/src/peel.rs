@@ -22,6 +22,9 @@
 //! The rest's mask makes `sanitise` protect its inactive lanes; whole racks need no protection. What no record changes is
 //! computed once, before. Racks in flight take turns statement by statement, a region with its twins, unless what one rack
 //! gives the next needs it done: then they follow each other.
+//!
+//! Selected lanes are moved to the front of a rack and the whole rack is stored: behind them it touches only records that were
+//! read before, for no more are kept than were visited. In the rest only as many lanes are stored as were selected.
 
 mod copy;
 #[cfg(test)]
@@ -31,7 +34,7 @@ use copy::{Copier, Rest};
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId, extents};
-use rake_ir::ops::{Imm, LaneRule, Op};
+use rake_ir::ops::{FpClass, Imm, LaneRule, Op};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
@@ -41,6 +44,9 @@ type Stmts = Vec<Stmt<Region>>;
 
 /// Values that a loop may hold for racks in flight; a rack with more goes alone.
 const IN_FLIGHT: usize = 48;
+
+/// About how many steps a published sequence has.
+const SEQUENCE: usize = 20;
 
 /// The most racks in flight.
 const MOST_RACKS: usize = 4;
@@ -265,13 +271,19 @@ impl Peel<'_> {
             .stmts
             .iter()
             .map(|stmt| match stmt {
-                Stmt::Region(region) => region.values.len(),
-                _ => 1,
+                Stmt::Region(region) => region.values.iter().map(|&id| self.size(id)).sum(),
+                Stmt::Value(id) => self.size(*id),
+                _ => 0,
             })
             .sum();
         let fits = (IN_FLIGHT / size.max(1)).clamp(1, MOST_RACKS);
         // A power of two, so that the whole racks' records are found by a mask.
         1 << fits.ilog2()
+    }
+
+    /// About how many instructions a value is.
+    fn size(&self, id: ValueId) -> usize {
+        if self.values[id].op.info().fp == FpClass::Sequence { SEQUENCE } else { 1 }
     }
 }
 

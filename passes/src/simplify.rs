@@ -120,7 +120,8 @@ fn forward(function: &mut Function) -> Vec<ValueId> {
 fn widen(values: &mut Arena<Value>, id: ValueId) {
     let value = &values[id];
     let elem = value.args.first().map_or(Elem::Bool, |&arg| values[arg].ty.elem());
-    let quiet = needs_benign(value.op, elem, value.ty.elem()).is_none();
+    let touches = value.op.info().lane == LaneRule::Memory;
+    let quiet = !touches && needs_benign(value.op, elem, value.ty.elem()).is_none();
     if quiet && value.inactive.is_none() && value.args.iter().all(|&arg| values[arg].mask.is_none()) {
         values[id].mask = None;
     }

@@ -80,21 +80,21 @@ pub const PASSES: &[Pass] = &[
         ..EACH
     },
     Pass {
-        name: "expand",
-        doc: "writes operations without an instruction as their published sequences",
-        from: Kind::Fused,
-        to: Kind::Fused,
-        run: expand,
-        after: &[("fuse", "a sequence is exact and must not be rewritten over the reals")],
-        ..EACH
-    },
-    Pass {
         name: "peel",
         doc: "makes of a traverse a loop of whole racks and one rest under a mask",
         from: Kind::Fused,
         to: Kind::Fused,
         run: peel,
         after: &[("fuse", "every copy of a region computes the same graph")],
+        ..EACH
+    },
+    Pass {
+        name: "expand",
+        doc: "writes operations without an instruction as their published sequences",
+        from: Kind::Fused,
+        to: Kind::Fused,
+        run: expand,
+        after: &[("fuse", "a sequence is exact and must not be rewritten over the reals")],
         ..EACH
     },
     Pass {

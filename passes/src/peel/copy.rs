@@ -9,7 +9,7 @@ use la_arena::Arena;
 use rake_ir::fused::Region;
 use rake_ir::lane::{Args, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
-use rake_ir::types::Ty;
+use rake_ir::types::{Elem, Ty};
 use std::collections::HashMap;
 
 /// The lanes of a partial rack.
@@ -58,7 +58,10 @@ impl Copier {
             Stmt::Value(id) => {
                 self.selections(values, *id, out);
                 self.narrow(values, *id, out);
-                out.push(Stmt::Value(self.value(values, *id)));
+                match values[*id].op {
+                    Op::StoreSelected => self.store_selected(values, *id, out),
+                    _ => out.push(Stmt::Value(self.value(values, *id))),
+                }
             }
             Stmt::Region(region) => {
                 region.values.iter().for_each(|&id| self.narrow(values, id, out));
@@ -86,6 +89,34 @@ impl Copier {
             let narrowed = self.both(values, self.now(selection), rest, out);
             self.map.insert(selection, narrowed);
         }
+    }
+
+    /// The selected lanes at the front of a rack, and the rack stored; of the rest only the lanes that were selected.
+    fn store_selected(&mut self, values: &mut Arena<Value>, id: ValueId, out: &mut Stmts) {
+        let value = values[id].clone();
+        let args: Vec<ValueId> = value.args.iter().map(|&arg| self.now(arg)).collect();
+        let [address, index, rack, selection] = args[..] else { return };
+        let like = |op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>| {
+            let (args, span, name) = (Args::from_slice(args), value.span, None);
+            Value { op, imm, args, ty, mask, inactive: None, span, name }
+        };
+        let mut push = |value: Value| {
+            let id = values.alloc(value);
+            out.push(Stmt::Value(id));
+            id
+        };
+        // Moving lanes reads all of them.
+        let rack = self.rest.map_or(rack, |rest| {
+            let zero = push(like(Op::Const, Imm::Bits(0), &[], value.ty, None));
+            push(like(Op::Select, Imm::None, &[rest.mask, rack, zero], value.ty, None))
+        });
+        let packed = push(like(Op::Compress, Imm::None, &[selection, rack], value.ty, None));
+        let mask = self.rest.map(|_| {
+            let count = push(like(Op::CountTrue, Imm::None, &[selection], Ty::Uniform(Elem::I64), None));
+            push(like(Op::InRange, Imm::None, &[count], value.ty.truth(), None))
+        });
+        let stored = push(like(Op::Store, value.imm.clone(), &[address, index, packed], value.ty, mask));
+        self.map.insert(id, stored);
     }
 
     /// Has the conjunction of a value's own mask and the rest's written.

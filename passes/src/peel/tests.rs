@@ -106,3 +106,58 @@ run twice(s: address to mut stack P(x: f32)) {
     let regions: Vec<&str> = after.split("region {").skip(1).map(|r| r.split('}').next().unwrap()).collect();
     assert_eq!(regions.iter().map(|r| r.matches("add").count()).collect::<Vec<_>>(), [4, 1, 1], "{after}");
 }
+
+/// `compact s where x > 2` with a whole column of bytes beside.
+fn keeping(profile: &str) -> Program<fused::Region> {
+    let text = format!(
+        "rake fused 1\nprofile {profile}\nfuse full\n\n\
+run keep(s: address to mut stack P(x: f32, k: u8)) {{
+  %0 : address = param 0
+  %1 : <i64> = count %0
+  %2 : address = column %0, 0
+  %3 : address = column %0, 1
+  %4 : <i64> = const 0
+  traverse %5 up to %1 by 32 {{
+    %6 : <i64> = carry %4
+    %7 : f32s = load f32 %2, %5
+    %8 : u32s = load u8 %3, %5
+    %9 : f32s = const 2.0
+    %10 : mask = gt %7, %9
+    %11 : f32s = store_selected f32 %2, %6, %7, %10
+    %12 : u32s = store_selected u8 %3, %6, %8, %10
+    %13 : <i64> = count_true %10
+    %14 : <i64> = add %6, %13
+  }} with %6 = %14
+  %15 : <i64> = set_count %0, %6
+}}
+"
+    );
+    fused::read(&text).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+#[test]
+fn kept_records_follow_each_other() {
+    for profile in ["x86-sse2", "x86-avx512", "scalar"] {
+        let mut program = keeping(profile);
+        let peeled = run(program.clone());
+        for (pass, next) in [("peel", peeled.clone()), ("simplify", simplify::run(sanitise::run(peeled)))] {
+            assert_eq!(fused::check(&next), Ok(()), "{pass} {}", fused::print(&next));
+            program = next;
+            for count in 0..60usize {
+                let mut memory = Memory::default();
+                let value = |at: usize| [3.0f32, 1.0, 5.0, 2.5, f32::NAN, 0.0, 7.0][at * 5 % 7] + at as f32 / 64.0;
+                let x = memory.add((0..count).flat_map(|at| value(at).to_le_bytes()).collect(), true).unwrap();
+                let k = memory.add((0..count).map(|at| at as u8).collect(), true).unwrap();
+                let descriptor = [count as u64, x, k].into_iter().flat_map(u64::to_le_bytes).collect();
+                let s = memory.add(descriptor, true).unwrap();
+                eval_run(&program, "keep", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{pass} {e}"));
+                let kept: Vec<usize> = (0..count).filter(|&at| value(at) > 2.0).collect();
+                assert_eq!(memory.read(s, 8), Ok(kept.len() as u64));
+                for (place, &at) in kept.iter().enumerate() {
+                    assert_eq!(memory.read(x + 4 * place as u64, 4), Ok(u64::from(value(at).to_bits())));
+                    assert_eq!(memory.read(k + place as u64, 1), Ok(at as u64));
+                }
+            }
+        }
+    }
+}
