@@ -124,7 +124,8 @@ impl Maker<'_> {
             };
             made.assembly = Some(text.map_err(|problem| vec![problem])?);
         }
-        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        let signatures =
+            program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result.map(|result| result.ty)));
         made.header = emit.header.then(|| self.header(profile, signatures));
         if emit.c {
             made.c = Some(self.c(c::Source::Native(program))?);
@@ -154,7 +155,8 @@ impl Maker<'_> {
             }
             made.module = emit.module.then_some(module);
         }
-        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        let signatures =
+            program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result.map(|result| result.ty)));
         made.header = emit.header.then(|| self.header(profile, signatures));
         if emit.c {
             made.c = match &self.selected.0 {
@@ -172,7 +174,8 @@ impl Maker<'_> {
             let what = if emit.assembly { "assembly" } else { "an object" };
             return Err(impossible(what, profile, "write C with --emit-c, or give another --target"));
         }
-        let signatures = program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result_ty));
+        let signatures =
+            program.functions.iter().map(|f| Signature::new(&f.name, &f.params, f.result.map(|result| result.ty)));
         let header = emit.header.then(|| self.header(profile, signatures));
         let c = if emit.c { Some(self.c(c::Source::Selected(program))?) } else { None };
         Ok(Made { header, c, ..Made::default() })
@@ -210,11 +213,11 @@ impl Maker<'_> {
 struct Signature<'a> {
     name: &'a str,
     params: &'a [selected::Param],
-    result: Ty,
+    result: Option<Ty>,
 }
 
 impl<'a> Signature<'a> {
-    fn new(name: &'a str, params: &'a [selected::Param], result: Ty) -> Signature<'a> {
+    fn new(name: &'a str, params: &'a [selected::Param], result: Option<Ty>) -> Signature<'a> {
         Signature { name, params, result }
     }
 }

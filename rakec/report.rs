@@ -140,13 +140,12 @@ pub fn by_class(ops: impl IntoIterator<Item = MachOp>) -> BTreeMap<&'static str,
 fn latency(function: &Function, profile: Profile) -> u32 {
     let mut ready: BTreeMap<PhysReg, u32> = BTreeMap::new();
     for inst in &function.insts {
-        let operands = inst.args.iter().filter_map(|arg| arg.reg());
-        let start = operands.filter_map(|register| ready.get(&register)).max().copied().unwrap_or(0);
+        let start = inst.regs().filter_map(|register| ready.get(&register)).max().copied().unwrap_or(0);
         if let Some(register) = inst.dst {
             ready.insert(register, start + u32::from(inst.op.cost(profile).latency));
         }
     }
-    ready.get(&function.result_place).copied().unwrap_or(0)
+    function.result.and_then(|result| ready.get(&result.place)).copied().unwrap_or(0)
 }
 
 /// The report for people, one paragraph a function.

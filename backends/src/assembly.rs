@@ -32,8 +32,8 @@ pub(crate) fn begin_function(out: &mut String, dialect: &Dialect, function: &Fun
     }
     let _ = writeln!(out, "\t.type {name}, {at}function");
     let params: Vec<String> = function.params.iter().map(|p| format!("{}: {} in {}", p.name, p.ty, p.place)).collect();
-    let (params, result) = (params.join(", "), function.result_ty);
-    let _ = writeln!(out, "{comment} {name}({params}) -> {result} in {}", function.result_place);
+    let result = function.result.map_or_else(String::new, |result| format!(" -> {} in {}", result.ty, result.place));
+    let _ = writeln!(out, "{comment} {name}({}){result}", params.join(", "));
     let _ = write!(out, "{name}:\n\t.cfi_startproc\n\t{landing}\n");
 }
 

@@ -21,8 +21,8 @@ pub struct Prototype<'a> {
     pub name: &'a str,
     /// Each parameter's source name and type.
     pub params: Vec<(&'a str, Ty)>,
-    /// The result.
-    pub result: Ty,
+    /// The result; a run returns nothing.
+    pub result: Option<Ty>,
     /// Whether other shared objects may call it.
     pub exported: bool,
 }
@@ -111,11 +111,14 @@ fn declare(profile: Profile, function: &Prototype<'_>, taken: &mut BTreeSet<Stri
     }
     let mut names = BTreeSet::new();
     Declaration {
-        source: format!("{}({}) -> {}", function.name, params.join(", "), function.result),
+        source: match function.result {
+            Some(result) => format!("{}({}) -> {result}", function.name, params.join(", ")),
+            None => format!("{}({})", function.name, params.join(", ")),
+        },
         symbol: (name != function.name).then(|| function.name.to_owned()),
         name,
         params: function.params.iter().map(|(name, ty)| (c_type(profile, *ty), c_param(name, &mut names))).collect(),
-        result: c_type(profile, function.result),
+        result: function.result.map_or("void", |result| c_type(profile, result)),
         exported: function.exported,
     }
 }

@@ -181,7 +181,7 @@ fn name_of<L: Last>(_: &L) -> &'static str {
 pub(crate) fn agree(program: &fused::Program, ordered: &selected::Program, placed: &impl Last, args: &[Lanes]) {
     let profile = program.profile;
     let (source, chosen) = (&program.functions[0], &ordered.functions[0]);
-    let ty = chosen.result_ty;
+    let ty = chosen.result.unwrap().ty;
     let expected = fused::eval(program, &source.name, args).unwrap();
     let inputs: Vec<Bits> = args.iter().zip(&source.params).map(|(a, p)| enter(a, p.ty)).collect();
     for (ir, bits) in [("selected", selected::eval(chosen, profile, &inputs)), (name_of(placed), placed.run(&inputs))] {

@@ -5,20 +5,22 @@
 //!
 //! Invariants: operands follow the table, a tied operand is the destination; nothing is read before it is written;
 //! literals hold exactly the bytes that are read (one element for a broadcast, a table for an address, else a whole
-//! rack); there is no stack.
+//! rack); the stack holds what the function saved for its caller, and nothing else.
 
 use crate::machine::abi::{Abi, check_places};
-use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, Inst, LiteralId, Mem, Operand, PhysReg, View, tables};
+use crate::machine::bits::Bits;
+use crate::machine::flow::{Paths, check_flow};
+use crate::machine::run::{Machine, Registers};
+use crate::machine::{Class, Flow, Inst, LiteralId, Mem, Operand, PhysReg, View, tables};
+use crate::memory::Memory;
 use crate::profile::Profile;
-use crate::selected::check_regions;
+use crate::selected::{check_place, check_regions, check_shape};
 use crate::span::Span;
-use crate::types::Ty;
 use smol_str::SmolStr;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use crate::machine::text::{print_allocated as print, read_allocated as read};
-pub use crate::selected::Param;
+pub use crate::selected::{Halt, Param, Returned};
 
 /// A function.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,10 +35,8 @@ pub struct Function {
     pub literals: Vec<Vec<u8>>,
     /// The instructions in order; the last is `ret`.
     pub insts: Vec<Inst<PhysReg>>,
-    /// The result's source type.
-    pub result_ty: Ty,
-    /// Where the caller looks for the result.
-    pub result_place: PhysReg,
+    /// What it returns; a run returns nothing.
+    pub result: Option<Returned>,
 }
 
 /// A program of `allocated`.
@@ -75,9 +75,9 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for function in &program.functions {
         let mut say = |text: String| errors.push(format!("{}: {text}", function.name));
-        let result = (function.result_ty, function.result_place);
-        check_places(program.profile, &function.params, result, &mut say);
+        check_places(program.profile, &function.params, function.result, &mut say);
         check_function(function, program.profile, &mut say);
+        check_flow(&function.insts, &mut say);
         check_regions(&function.insts, &mut say);
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
@@ -85,7 +85,7 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
 
 fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
     let rack_bytes = profile.rack_bytes();
-    let mut written: BTreeSet<PhysReg> = f.params.iter().map(|p| p.place).collect();
+    let mut paths = Paths::new(f.params.iter().map(|p| p.place).collect::<BTreeSet<PhysReg>>());
     let mut tables: BTreeMap<PhysReg, LiteralId> = BTreeMap::new();
     let whole = |l: &&Vec<u8>| [4, rack_bytes].contains(&l.len()) || tables::of(l).is_some();
     for literal in f.literals.iter().filter(|l| !whole(l)) {
@@ -94,43 +94,78 @@ fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) 
     for (at, inst) in f.insts.iter().enumerate() {
         let row = inst.op.info();
         let mut say = |text: String| say(format!("instruction {at} ({}): {text}", row.name));
-        if !inst.op.is_in(profile) {
-            say(format!("not an instruction of {profile}"));
-        }
-        if inst.args.len() != row.slots.len() || inst.imm.is_some() != row.imm {
-            say("operands or immediate do not fit the row".into());
-        }
+        check_shape(inst, profile, &mut say);
         if let Some(tied) = inst.op.tied(profile)
             && inst.args.get(tied).and_then(|a| a.reg()) != inst.dst
         {
             say("the tied operand is not the destination".into());
         }
         for (slot, arg) in inst.args.iter().enumerate() {
-            if let Err(text) = check_operand(f, profile, inst, slot, *arg, &written) {
+            if let Err(text) = check_operand(f, profile, inst, slot, *arg, &paths.here) {
                 say(text);
             }
         }
         check_table(inst, &mut tables, &mut say);
-        let memory = inst.args.iter().filter(|a| a.literal().is_some()).count();
+        let memory = inst.args.iter().filter(|a| a.literal().is_some() || a.address().is_some()).count();
         if memory > 1 {
             say("more than one operand in memory".into());
         }
-        match (inst.dst, row.dst) {
-            (Some(r), Some(view)) if r.class == view.class() => {
-                if !registers(profile, r.class).contains(&r.number) {
-                    say(format!("{r} is not a register to write on {profile}"));
-                }
-                written.insert(r);
+        if let (Some(r), Some(view)) = (inst.dst, row.dst) {
+            if r.class != view.class() {
+                say(format!("{r} is of another class"));
             }
-            (None, None) => {}
-            _ => say("the destination does not fit the row".into()),
+            let restored = row.flow == Some(Flow::Pop) && Abi::of(profile).kept_words.contains(&r.number);
+            if !restored && !writable(f, profile, r) {
+                say(format!("{r} is not a register to write on {profile}"));
+            }
+            paths.here.insert(r);
         }
+        // What an instruction leaves without a value is not read again.
+        if let Some(lost) = row.loses.and_then(|slot| inst.args.get(usize::from(slot))?.reg()) {
+            paths.here.remove(&lost);
+        }
+        paths.pass(inst.op.flow());
     }
     if f.insts.last().is_none_or(|i| i.op.name() != "ret") {
         say("does not end in ret".into());
     }
-    if !written.contains(&f.result_place) {
-        say(format!("the result's register {} is never written", f.result_place));
+    if let Some(Returned { place, .. }) = f.result
+        && !paths.here.contains(&place)
+    {
+        say(format!("the result's register {place} is never written"));
+    }
+    check_saved(f, say);
+}
+
+/// Whether a function may write a register: one that the caller expects to be lost, or one that it has saved.
+fn writable(f: &Function, profile: Profile, register: PhysReg) -> bool {
+    registers(profile, register.class).contains(&register.number) || saved(f).any(|saved| saved == register)
+}
+
+/// The registers that a function saves.
+pub fn saved(f: &Function) -> impl Iterator<Item = PhysReg> {
+    let pushes = f.insts.iter().take_while(|inst| inst.op.flow() == Some(Flow::Push));
+    pushes.filter_map(|inst| inst.args.first().and_then(|arg| arg.reg()))
+}
+
+/// Registers are saved before everything else and brought back, the last first, at the end.
+fn check_saved(f: &Function, say: &mut impl FnMut(String)) {
+    let is = |flow: Flow| move |inst: &&Inst<PhysReg>| inst.op.flow() == Some(flow);
+    let mut saved: Vec<PhysReg> = saved(f).collect();
+    let returns = usize::from(f.insts.last().is_some_and(|inst| inst.op.flow() == Some(Flow::Return)));
+    let pops = f.insts.iter().rev().skip(returns).take_while(is(Flow::Pop));
+    let restored: Vec<PhysReg> = pops.filter_map(|inst| inst.dst).collect();
+    if saved != restored {
+        say("what is saved is not brought back in the opposite order".into());
+    }
+    let count = |flow| f.insts.iter().filter(is(flow)).count();
+    if count(Flow::Push) != saved.len() || count(Flow::Pop) != saved.len() {
+        say("registers are saved or brought back in the middle".into());
+    }
+    saved.sort();
+    saved.dedup();
+    if saved.len() != restored.len() {
+        say("a register is saved twice".into());
     }
 }
 
@@ -166,6 +201,11 @@ fn check_operand(
     let (bytes, is_table) = (literal.map(<[u8]>::len), literal.is_some_and(tables::is_table));
     match arg {
         Operand::Reg(_) if row.mem.is_literal() => Err("needs a literal".into()),
+        Operand::Reg(_) if row.mem.is_address() || row.mem == Mem::Constant => Err("takes no register".into()),
+        // What the caller's register holds is saved, not read.
+        Operand::Reg(r) if inst.op.flow() == Some(Flow::Push) && Abi::of(profile).kept_words.contains(&r.number) => {
+            Ok(())
+        }
         Operand::Reg(r) if r.class != row.view.class() => Err(format!("{r} is of another class")),
         Operand::Reg(r) if !written.contains(&r) => Err(format!("{r} is read before it is written")),
         Operand::Reg(_) => Ok(()),
@@ -175,42 +215,51 @@ fn check_operand(
         Operand::Literal(_) if inst.op.takes_rack_literal(slot, profile) => Ok(()),
         Operand::Broadcast(_) if bytes != Some(4) => Err("the literal is not one element".into()),
         Operand::Broadcast(_) if inst.op.takes_broadcast(slot, profile) => Ok(()),
-        _ => Err(format!("operand {slot} cannot stand in memory")),
+        Operand::Literal(_) | Operand::Broadcast(_) => Err(format!("operand {slot} cannot stand in memory")),
+        _ => check_place(profile, inst, slot, arg, &|r: PhysReg, class| match written.contains(&r) {
+            _ if r.class != class => Err(format!("{r} is of another class")),
+            false => Err(format!("{r} is read before it is written")),
+            true => Ok(()),
+        }),
     }
 }
 
-/// Runs a function on the contents of its parameters' registers; returns those of its result's.
-/// `None` when it names what it does not have ([`check`] finds that). Registers start out filled with a pattern.
-pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits> {
+/// The register files of an evaluation.
+struct Files([[Bits; 32]; Class::ALL.len()]);
+
+impl Registers<PhysReg> for Files {
+    fn get(&self, register: PhysReg) -> Option<Bits> {
+        self.0[register.class as usize].get(usize::from(register.number)).copied()
+    }
+
+    fn set(&mut self, register: PhysReg, bits: Bits) -> Option<()> {
+        *self.0[register.class as usize].get_mut(usize::from(register.number))? = bits;
+        Some(())
+    }
+}
+
+/// Runs a function on the contents of its parameters' registers and on memory; returns those of its result's.
+/// Registers start out filled with a pattern.
+///
+/// # Errors
+/// When a check does not hold, or the function names what it does not have ([`check`] finds that).
+pub fn run(function: &Function, profile: Profile, args: &[Bits], memory: &mut Memory) -> Result<Option<Bits>, Halt> {
     const JUNK: Bits = [0xdead_beef; 16];
-    let lanes = profile.lanes_of_bits(32);
-    let mut files = [[JUNK; 32]; Class::ALL.len()];
+    let mut registers = Files([[JUNK; 32]; Class::ALL.len()]);
     for (param, arg) in function.params.iter().zip(args) {
-        *files[param.place.class as usize].get_mut(usize::from(param.place.number))? = *arg;
+        registers.set(param.place, *arg).ok_or(Halt::Broken)?;
     }
-    for inst in &function.insts {
-        let row = inst.op.info();
-        let mut operands = [ZERO; 4];
-        for (at, arg) in inst.args.iter().enumerate() {
-            let picked = at.checked_sub(1).map_or(ZERO, |before| operands[before]);
-            *operands.get_mut(at)? = match *arg {
-                Operand::Reg(r) => *files[r.class as usize].get(usize::from(r.number))?,
-                Operand::Literal(l) if row.slots.get(at).is_some_and(|slot| slot.mem == Mem::Table) => {
-                    bits::entry(function.literals.get(l.0 as usize)?, &picked)
-                }
-                Operand::Literal(l) | Operand::Broadcast(l) => {
-                    bits::repeat(function.literals.get(l.0 as usize)?, lanes)
-                }
-            };
-        }
-        let ctx = Ctx { lanes, imm: inst.imm.unwrap_or(0) };
-        let result = (row.eval)(ctx, &operands[..inst.args.len()]);
-        if let Some(dst) = inst.dst {
-            *files[dst.class as usize].get_mut(usize::from(dst.number))? = result;
-        }
+    let mut machine = Machine { profile, literals: &function.literals, registers, memory };
+    machine.run(&function.insts)?;
+    match function.result {
+        Some(result) => machine.registers.get(result.place).map(Some).ok_or(Halt::Broken),
+        None => Ok(None),
     }
-    let place = function.result_place;
-    files[place.class as usize].get(usize::from(place.number)).copied()
+}
+
+/// Runs a function that returns a result and touches no memory. `None` when it does not complete.
+pub fn eval(function: &Function, profile: Profile, args: &[Bits]) -> Option<Bits> {
+    run(function, profile, args, &mut Memory::default()).ok().flatten()
 }
 
 #[cfg(test)]

@@ -11,15 +11,14 @@ mod text;
 
 use crate::machine::abi::check_places;
 use crate::machine::bits::{self, Bits, ZERO};
-use crate::machine::{Class, Ctx, LiteralId, MachOp, PhysReg, View};
+use crate::machine::{Class, Ctx, LiteralId, MachOp, View};
 use crate::profile::Profile;
 use crate::span::Span;
-use crate::types::Ty;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::collections::BTreeSet;
 
-pub use crate::selected::Param;
+pub use crate::selected::{Param, Returned};
 pub use text::{print, read};
 
 /// What one instruction does.
@@ -70,10 +69,8 @@ pub struct Function {
     pub literals: Vec<Vec<u8>>,
     /// The instructions in order.
     pub code: Vec<Inst>,
-    /// The result's source type.
-    pub result_ty: Ty,
-    /// The class of the result, which is left on the stack.
-    pub result_place: PhysReg,
+    /// What is left on the stack; a run leaves nothing.
+    pub result: Option<Returned>,
 }
 
 /// A program of `stacked`.
@@ -137,7 +134,7 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
     let mut errors = Vec::new();
     for function in &program.functions {
         let mut say = |text: String| errors.push(format!("{}: {text}", function.name));
-        check_places(program.profile, &function.params, (function.result_ty, function.result_place), &mut say);
+        check_places(program.profile, &function.params, function.result, &mut say);
         for literal in function.literals.iter().filter(|l| !matches!(l.len(), 4 | 8 | 16)) {
             say(format!("a literal of {} bytes", literal.len()));
         }
@@ -188,9 +185,10 @@ fn check_code(f: &Function, profile: Profile, say: &mut impl FnMut(String)) {
             Code::Op { op, literals, imm } => check_op(f, profile, (*op, literals, *imm), &mut stack, &mut say),
         }
     }
-    if stack[..] != [type_of(f.result_place.class)] {
-        let classes: String = stack.iter().map(|view| view.class().letter()).collect();
-        say(format!("`{classes}` is left on the stack, not `{}` alone", f.result_place.class.letter()));
+    let left: Vec<View> = f.result.iter().map(|result| type_of(result.place.class)).collect();
+    if stack != left {
+        let letters = |views: &[View]| views.iter().map(|view| view.class().letter()).collect::<String>();
+        say(format!("`{}` is left on the stack, not `{}` alone", letters(&stack), letters(&left)));
     }
 }
 

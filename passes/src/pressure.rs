@@ -3,7 +3,7 @@
 //! Constants are not in the order. A reader takes one from memory where some form of the instruction can ([`Body::folds`]);
 //! where none can, the constant needs a register at that reader at least.
 
-use rake_ir::machine::{Class, Form, ImmMap, Inst, Kind, Mem, Operand};
+use rake_ir::machine::{Class, Form, ImmMap, Inst, Kind, Mem};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg};
 use smallvec::SmallVec;
@@ -36,7 +36,7 @@ impl<'a> Body<'a> {
                 Some(dst) if inst.op.info().kind == Kind::Const => constant[dst.0 as usize] = Some(inst),
                 _ => source.push(at as u32),
             }
-            for reg in inst.args.iter().filter_map(|a| a.reg()) {
+            for reg in inst.regs() {
                 uses[reg.0 as usize] += 1;
             }
         }
@@ -92,15 +92,12 @@ impl<'a> Body<'a> {
     pub fn held_constants(&self, at: u32) -> SmallVec<[Reg; 3]> {
         let inst = self.inst(at);
         let mut held = SmallVec::new();
-        for (slot, arg) in inst.args.iter().enumerate() {
-            if let Some(reg) = arg.reg()
-                && self.constant(reg).is_some()
-                && self.folds[at as usize] != Some(slot as u8)
-                && !held.contains(&reg)
-            {
-                held.push(reg);
-            }
+        let fold = self.folds[at as usize].map(usize::from);
+        for (_, arg) in inst.args.iter().enumerate().filter(|(slot, _)| fold != Some(*slot)) {
+            held.extend(arg.regs().filter(|&reg| self.constant(reg).is_some()));
         }
+        held.sort();
+        held.dedup();
         held
     }
 
@@ -108,11 +105,11 @@ impl<'a> Body<'a> {
     pub fn last_uses(&self, order: &[u32]) -> Vec<u32> {
         let mut last = vec![0; self.f.regs.len()];
         for (place, &at) in order.iter().enumerate() {
-            for reg in self.inst(at).args.iter().filter_map(|a| a.reg()) {
+            for reg in self.inst(at).regs() {
                 last[reg.0 as usize] = place as u32;
             }
         }
-        last[self.f.result.0 as usize] = order.len() as u32;
+        self.f.result.into_iter().for_each(|result| last[result.reg.0 as usize] = order.len() as u32);
         last
     }
 
@@ -135,8 +132,8 @@ impl<'a> Body<'a> {
     pub fn read_params(&self, order: &[u32]) -> Vec<bool> {
         let count = self.f.params.len();
         let mut read = vec![false; count];
-        let args = order.iter().flat_map(|&at| self.inst(at).args.iter().filter_map(|a| a.reg()));
-        for reg in args.chain([self.f.result]) {
+        let args = order.iter().flat_map(|&at| self.inst(at).regs());
+        for reg in args.chain(self.f.result.map(|result| result.reg)) {
             if let Some(read) = read.get_mut(reg.0 as usize) {
                 *read = true;
             }
@@ -151,7 +148,7 @@ impl<'a> Body<'a> {
             need.registers[file(self.f.class(reg))] += 1;
         }
         let mut seen: SmallVec<[Reg; 3]> = SmallVec::new();
-        for reg in inst.args.iter().filter_map(|a| a.reg()) {
+        for reg in inst.regs() {
             if self.constant(reg).is_none() && last[reg.0 as usize] == place && !seen.contains(&reg) {
                 seen.push(reg);
                 live[file(self.f.class(reg))] -= 1;
@@ -229,8 +226,5 @@ pub(crate) fn fits(peak: [u32; FILES], profile: Profile) -> bool {
 
 /// Whether an operand is a register.
 pub(crate) fn registers_of(inst: &Inst<Reg>) -> impl Iterator<Item = Reg> + '_ {
-    inst.args.iter().filter_map(|arg| match arg {
-        Operand::Reg(reg) => Some(*reg),
-        _ => None,
-    })
+    inst.regs()
 }

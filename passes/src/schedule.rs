@@ -66,7 +66,7 @@ fn arrange(body: &Body, order: &[u32]) -> Function {
     let mut loaded = vec![false; body.f.regs.len()];
     let mut insts = Vec::with_capacity(body.f.insts.len());
     let readers = order.iter().map(|&at| (Some(body.inst(at)), None));
-    for (inst, last) in readers.chain([(None, Some(body.f.result))]) {
+    for (inst, last) in readers.chain([(None, body.f.result.map(|result| result.reg))]) {
         for reg in inst.into_iter().flat_map(crate::pressure::registers_of).chain(last) {
             if let Some(load) = body.constant(reg)
                 && !std::mem::replace(&mut loaded[reg.0 as usize], true)

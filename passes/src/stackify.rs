@@ -20,7 +20,7 @@ mod locals;
 mod regions;
 
 use rake_ir::machine::{Class, Inst, Kind, Operand};
-use rake_ir::selected::{self, Reg};
+use rake_ir::selected::{self, Outcome, Reg};
 use rake_ir::stacked::{Code, Function, Inst as Stacked, Program};
 use regions::Regions;
 
@@ -45,14 +45,13 @@ pub fn function(f: &selected::Function) -> Function {
         locals,
         literals: f.literals.clone(),
         code,
-        result_ty: f.result_ty,
-        result_place: f.result_place,
+        result: f.result.map(Outcome::returned),
     }
 }
 
 /// The registers that an instruction takes from the stack, in order.
-fn taken(inst: &Inst<Reg>) -> impl DoubleEndedIterator<Item = Reg> {
-    inst.args.iter().filter_map(|arg| arg.reg())
+fn taken(inst: &Inst<Reg>) -> impl Iterator<Item = Reg> {
+    inst.regs()
 }
 
 /// The graph of a function: who defines and who reads each register.
@@ -73,7 +72,7 @@ impl<'a> Graph<'a> {
             }
         }
         let mut reads = vec![0; f.regs.len()];
-        reads[f.result.0 as usize] += 1;
+        f.result.into_iter().for_each(|result| reads[result.reg.0 as usize] += 1);
         for inst in f.insts.iter().rev() {
             if inst.dst.is_some_and(|dst| reads[dst.0 as usize] > 0) {
                 taken(inst).for_each(|reg| reads[reg.0 as usize] += 1);
@@ -137,7 +136,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn emit(&mut self) {
-        let mut tasks = vec![Task::Value(self.graph.f.result)];
+        let mut tasks: Vec<Task> = self.graph.f.result.into_iter().map(|result| Task::Value(result.reg)).collect();
         while let Some(task) = tasks.pop() {
             match task {
                 Task::Hold(reg) if self.kept[reg.0 as usize] => {}

@@ -39,15 +39,15 @@ impl Ir {
             }
             Ir::Selected(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| p.ty).collect(), function.result_ty))
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result?.ty))
             }
             Ir::Allocated(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| p.ty).collect(), function.result_ty))
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result?.ty))
             }
             Ir::Stacked(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| p.ty).collect(), function.result_ty))
+                Some((function.params.iter().map(|p| p.ty).collect(), function.result?.ty))
             }
         }
     }

@@ -259,8 +259,7 @@ mod tests {
             params: Vec::new(),
             literals: Vec::new(),
             insts: Vec::new(),
-            result_ty: Ty::Mask(32),
-            result_place: rake_ir::machine::PhysReg::v(0),
+            result: Some(allocated::Returned { ty: Ty::Mask(32), place: rake_ir::machine::PhysReg::v(0) }),
         };
         let functions: Vec<_> = (0..23).map(function).collect();
         let whole: Ir =

@@ -8,7 +8,7 @@ use rake_ir::machine::bits::Bits as Word;
 use rake_ir::machine::wasm::{ALL, Wasm};
 use rake_ir::machine::{Ctx, Inst, LiteralId, MachOp, Mem, Operand, View};
 use rake_ir::profile::Profile;
-use rake_ir::selected::{Function, Param, Program, Reg, RegInfo, check};
+use rake_ir::selected::{Function, Outcome, Param, Program, Reg, RegInfo, check};
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
 use rake_testkit::c::{Source as Text, compile_wasm};
@@ -63,9 +63,7 @@ fn function(profile: Profile, op: Wasm) -> Function {
         params,
         literals: literals.collect(),
         insts: vec![inst],
-        result,
-        result_ty,
-        result_place: abi.result(result_ty),
+        result: Some(Outcome { reg: Reg(params.len() as u32), ty: result_ty, place: abi.result(result_ty) }),
     }
 }
 

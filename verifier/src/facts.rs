@@ -32,8 +32,8 @@ pub struct FunctionFacts {
     pub exported: bool,
     /// Its parameters.
     pub params: Vec<Ty>,
-    /// Its result.
-    pub result: Ty,
+    /// Its result; a run has none.
+    pub result: Option<Ty>,
     /// The fused multiply-adds that were selected, by sign: `a*b+c`, `a*b-c`, `-(a*b)+c`, `-(a*b)-c`.
     pub multiply_adds: [u32; 4],
     /// The cross-lane instructions that were selected, by mnemonic.
@@ -110,7 +110,7 @@ impl Metadata {
 }
 
 impl FunctionFacts {
-    fn new(name: SmolStr, span: Span, exported: bool, params: Vec<Ty>, result: Ty) -> FunctionFacts {
+    fn new(name: SmolStr, span: Span, exported: bool, params: Vec<Ty>, result: Option<Ty>) -> FunctionFacts {
         let (multiply_adds, regions) = ([0; 4], Vec::new());
         let (cross_lane, words, relaxed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         FunctionFacts { name, span, exported, params, result, multiply_adds, cross_lane, words, relaxed, regions }
@@ -118,7 +118,8 @@ impl FunctionFacts {
 
     fn allocated(function: &Function, machine: &Machine, exported: bool) -> FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
-        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
+        let result = function.result.map(|result| result.ty);
+        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, result);
         facts.count(&function.insts, machine, &BTreeMap::new())
     }
 
@@ -134,14 +135,16 @@ impl FunctionFacts {
             place.entry(region).or_insert(at);
         }
         let params = function.params.iter().map(|p| p.ty).collect();
-        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, function.result_ty);
+        let result = function.result.map(|result| result.ty);
+        let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, result);
         facts.count(&function.insts, machine, &place)
     }
 
     /// Facts of a stacked function, for a caller that has nothing earlier.
     pub(crate) fn stacked(function: &stacked::Function, machine: &Machine) -> FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
-        let facts = FunctionFacts::new(function.name.clone(), function.span, true, params, function.result_ty);
+        let result = function.result.map(|result| result.ty);
+        let facts = FunctionFacts::new(function.name.clone(), function.span, true, params, result);
         let insts = function.code.iter().filter_map(|inst| {
             let (dst, args, imm) = (None, SmallVec::new(), None);
             Some(Inst::<u32> { op: inst.op()?, dst, args, imm, region: inst.region, span: inst.span })

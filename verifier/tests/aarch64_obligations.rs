@@ -51,7 +51,7 @@ impl Sample {
             span: Span::default(),
             exported: false,
             params: vec![F, F, F, WORD],
-            result: F,
+            result: Some(F),
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
             words: Default::default(),
@@ -144,7 +144,7 @@ fn what_the_breaking_objects_are_made_from_holds() {
     holds(Sample::of(&[REV64]).facts(|f| f.cross_lane = counts(&[("rev64", 1)])));
     holds(Sample::of(&[FMLA, FMLS]).facts(|f| f.multiply_adds = [1, 0, 1, 0]));
     holds(Sample::of(&[FMOV_OUT, LSR]).facts(|f| {
-        f.result = WORD;
+        f.result = Some(WORD);
         f.words = counts(&[("fmov_out", 1), ("lsr_word", 1)]);
     }));
 }
@@ -258,7 +258,7 @@ fn registers_that_nothing_wrote() {
     breaks(Obligation::DefinedReads, Sample::of(&[0x2a01_03e0])); // mov w0, w1
     breaks(Obligation::DefinedReads, Sample::of(&[]).facts(|f| f.params.clear()));
     holds(Sample::of(&[0x6f00_e400]).facts(|f| f.params.clear())); // movi v0.2d, #0
-    breaks(Obligation::DefinedReads, Sample::of(&[FADD]).facts(|f| (f.params, f.result) = (vec![F, F], WORD)));
+    breaks(Obligation::DefinedReads, Sample::of(&[FADD]).facts(|f| (f.params, f.result) = (vec![F, F], Some(WORD))));
 }
 
 #[test]

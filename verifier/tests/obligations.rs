@@ -58,7 +58,7 @@ impl Sample {
             span: Span::default(),
             exported: false,
             params: vec![F, F, F, WORD],
-            result: F,
+            result: Some(F),
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
             words: Default::default(),
@@ -134,9 +134,9 @@ fn what_the_breaking_objects_are_made_from_holds() {
     holds(Sample::of(X86Sse2, &[ADDPS, MULPS, SQRTPS, MOVAPS, MOVD_IN]));
     holds(Sample::of(X86Sse2, &[LOAD]).relocated(7, 16 - 4));
     holds(Sample::of(X86Sse2, &[PSHUFD]).facts(|f| f.cross_lane = [("pshufd".into(), 1)].into()));
-    holds(Sample::of(X86Sse2, &[MOVD_OUT]).facts(|f| f.result = WORD));
-    holds(Sample::of(X86Avx2, &[VADDPS_YMM, VMOVD_OUT, VZEROUPPER]).facts(|f| f.result = WORD));
-    holds(Sample::of(X86Avx2, &[VADDPS_YMM, VZEROUPPER, VMOVD_OUT]).facts(|f| f.result = WORD));
+    holds(Sample::of(X86Sse2, &[MOVD_OUT]).facts(|f| f.result = Some(WORD)));
+    holds(Sample::of(X86Avx2, &[VADDPS_YMM, VMOVD_OUT, VZEROUPPER]).facts(|f| f.result = Some(WORD)));
+    holds(Sample::of(X86Avx2, &[VADDPS_YMM, VZEROUPPER, VMOVD_OUT]).facts(|f| f.result = Some(WORD)));
     holds(Sample::of(X86Avx2, &[VFMADD, VFMSUB]).facts(|f| f.multiply_adds = [1, 1, 0, 0]));
 }
 
@@ -174,7 +174,7 @@ fn general_registers() {
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[&[0x66, 0x0f, 0x6e, 0xcb]])); // movd %ebx, %xmm1
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_IN]).facts(|f| f.params = vec![F]));
     breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_OUT]));
-    breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_OUT, ADDPS]).facts(|f| f.result = WORD));
+    breaks(Obligation::BoundaryRegisters, Sample::of(X86Sse2, &[MOVD_OUT, ADDPS]).facts(|f| f.result = Some(WORD)));
 }
 
 const MOVMSKPS: &[u8] = &[0x0f, 0x50, 0xc0]; // movmskps %xmm0, %eax
@@ -183,7 +183,7 @@ const SHR: &[u8] = &[0xc1, 0xe8, 0x1f]; // shr $31, %eax
 
 /// What a function says that leaves whether any lane of a mask holds.
 fn any(facts: &mut FunctionFacts) {
-    facts.result = WORD;
+    facts.result = Some(WORD);
     facts.words = [("movmskps", 1), ("neg", 1), ("shr", 1)].map(|(name, count)| (name.into(), count)).into();
 }
 
@@ -192,7 +192,7 @@ fn masks_as_numbers() {
     let broken = |sample| breaks(Obligation::BoundaryRegisters, sample);
     let sample = |body: &[&[u8]]| Sample::of(X86Sse2, body).facts(any);
     holds(sample(&[MOVMSKPS, NEG, SHR]));
-    broken(Sample::of(X86Sse2, &[MOVMSKPS, NEG, SHR]).facts(|f| f.result = WORD));
+    broken(Sample::of(X86Sse2, &[MOVMSKPS, NEG, SHR]).facts(|f| f.result = Some(WORD)));
     broken(sample(&[MOVMSKPS, NEG]));
     broken(sample(&[MOVMSKPS, NEG, NEG, SHR]));
     broken(sample(&[MOVMSKPS, &[0x41, 0xf7, 0xda], SHR])); // neg %r10d
@@ -200,7 +200,7 @@ fn masks_as_numbers() {
     // The upper halves are gone after `vzeroupper`.
     let leave: &[u8] = &[0xc5, 0xfc, 0x50, 0xc0]; // vmovmskps %ymm0, %eax
     let wide = |body: &[&[u8]]| {
-        let facts = |f: &mut FunctionFacts| (f.result, f.words) = (WORD, [("vmovmskps".into(), 1)].into());
+        let facts = |f: &mut FunctionFacts| (f.result, f.words) = (Some(WORD), [("vmovmskps".into(), 1)].into());
         Sample::of(X86Avx2, body).facts(facts)
     };
     holds(wide(&[leave, VZEROUPPER]));
@@ -265,7 +265,7 @@ fn registers_that_nothing_wrote() {
     let nothing = |body: &[&[u8]]| Sample::of(X86Sse2, body).facts(|f| f.params.clear());
     breaks(Obligation::DefinedReads, nothing(&[]));
     holds(nothing(&[&[0x0f, 0x57, 0xc0]])); // xorps %xmm0, %xmm0
-    breaks(Obligation::DefinedReads, Sample::of(X86Sse2, &[ADDPS]).facts(|f| f.result = WORD));
+    breaks(Obligation::DefinedReads, Sample::of(X86Sse2, &[ADDPS]).facts(|f| f.result = Some(WORD)));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn entry_and_exit() {
     breaks(Obligation::Landing, Sample::of(X86Sse2, &[LANDING]));
     breaks(Obligation::Ending, Sample::raw(X86Sse2, &[LANDING, ADDPS]));
     breaks(Obligation::Ending, Sample::of(X86Sse2, &[RET]));
-    let word = |body: &[&[u8]]| Sample::of(X86Avx2, body).facts(|f| f.result = WORD);
+    let word = |body: &[&[u8]]| Sample::of(X86Avx2, body).facts(|f| f.result = Some(WORD));
     breaks(Obligation::UpperHalves, word(&[VADDPS_YMM, VMOVD_OUT]));
     breaks(Obligation::UpperHalves, word(&[VZEROUPPER, VADDPS_YMM, VMOVD_OUT]));
     breaks(Obligation::UpperHalves, word(&[VADDPS_YMM, VMOVD_OUT, VZEROUPPER, VZEROUPPER]));

@@ -14,7 +14,7 @@ use rake_ir::machine::{Class, LiteralId, MachOp, Mem, View};
 use rake_ir::profile::Profile;
 use rake_ir::selected::Param;
 use rake_ir::span::Span;
-use rake_ir::stacked::{Code, Function, Inst, Program, check, local_order};
+use rake_ir::stacked::{Code, Function, Inst, Program, Returned, check, local_order};
 use rake_ir::types::{Elem, Ty};
 use rake_verifier::wasm::verify;
 
@@ -88,8 +88,7 @@ fn function(op: Wasm) -> Function {
         locals,
         literals: vec![(0..16).map(|at| (at * 7) % 32).collect(), vec![1, 2, 3, 0x40], (1..9).collect()],
         code,
-        result_ty: type_of(result.class()),
-        result_place: WEBASSEMBLY.result(type_of(result.class())),
+        result: Some(Returned { ty: type_of(result.class()), place: WEBASSEMBLY.result(type_of(result.class())) }),
     }
 }
 

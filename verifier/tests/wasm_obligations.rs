@@ -84,7 +84,7 @@ impl Sample {
             span: Span::default(),
             exported: true,
             params: vec![F, F],
-            result: F,
+            result: Some(F),
             multiply_adds: [0; 4],
             cross_lane: Default::default(),
             words: Default::default(),
@@ -116,7 +116,7 @@ impl Sample {
     /// A kernel of two racks that gives a word, and takes lanes out of racks.
     fn word(body: &[&[u8]]) -> Sample {
         let lanes = |f: &mut FunctionFacts| f.cross_lane = counts(&[("i32x4_extract_lane", 1)]);
-        Sample::of(body).with(|s| (s.types.1, s.facts.result) = (I32, WORD)).facts(lanes)
+        Sample::of(body).with(|s| (s.types.1, s.facts.result) = (I32, Some(WORD))).facts(lanes)
     }
 
     fn module(&self) -> Vec<u8> {

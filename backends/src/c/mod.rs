@@ -82,9 +82,9 @@ fn comment(text: &str) -> String {
 fn declared<'a>(
     profile: Profile,
     options: &Options<'_>,
-    functions: impl Iterator<Item = (&'a str, &'a [Param], Ty)>,
+    functions: impl Iterator<Item = (&'a str, &'a [Param], Option<Ty>)>,
 ) -> Vec<Declaration> {
-    let prototype = |(name, params, result): (&'a str, &'a [Param], Ty)| Prototype {
+    let prototype = |(name, params, result): (&'a str, &'a [Param], Option<Ty>)| Prototype {
         name,
         params: params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
         result,
@@ -95,7 +95,8 @@ fn declared<'a>(
 
 /// The declarations of functions of `selected`.
 fn declared_selected(program: &selected::Program, options: &Options<'_>) -> Vec<Declaration> {
-    let functions = program.functions.iter().map(|f| (f.name.as_str(), &f.params[..], f.result_ty));
+    let functions =
+        program.functions.iter().map(|f| (f.name.as_str(), &f.params[..], f.result.map(|result| result.ty)));
     declared(program.profile, options, functions)
 }
 
@@ -142,7 +143,7 @@ fn local(declaration: &Declaration, number: u32) -> String {
 fn unread(out: &mut String, declaration: &Declaration, function: &Function) {
     let read = |index: usize| {
         let is = |reg: selected::Reg| reg.0 as usize == index;
-        is(function.result) || function.insts.iter().any(|inst| inst.args.iter().any(|arg| arg.reg().is_some_and(is)))
+        function.result.is_some_and(|result| is(result.reg)) || function.insts.iter().any(|inst| inst.regs().any(is))
     };
     for (_, (_, name)) in declaration.params.iter().enumerate().filter(|(index, _)| !read(*index)) {
         let _ = writeln!(out, "    (void){name};");

@@ -25,7 +25,8 @@ pub fn emit(program: &Program, options: &Options<'_>, stem: &str, line: Lines<'_
         Family::Aarch64 => (aarch64::asm::emit(program, options, line)?, AARCH64_GUARD),
         _ => return Err(internal(format!("C for {profile} is made of selected programs"))),
     };
-    let functions = program.functions.iter().map(|f| (f.name.as_str(), &f.params[..], f.result_ty));
+    let functions =
+        program.functions.iter().map(|f| (f.name.as_str(), &f.params[..], f.result.map(|result| result.ty)));
     let declarations = declared(profile, options, functions);
     let mut out = title(stem, options, profile, program.fuse);
     out.push_str(guard);

@@ -91,7 +91,10 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
     for inst in &function.insts {
         statement(out, inst, &names)?;
     }
-    let _ = writeln!(out, "    return {};\n}}", names.result());
+    let _ = match function.result {
+        Some(result) => writeln!(out, "    return {};\n}}", names.result(result.reg)),
+        None => writeln!(out, "}}"),
+    };
     Ok(())
 }
 
@@ -153,7 +156,9 @@ fn kinds(function: &Function) -> Result<Vec<Kind>, Diagnostic> {
             }
         }
     }
-    whole[index(function.result)] |= kind_of(function.result_ty) == Kind::U;
+    if let Some(result) = function.result {
+        whole[index(result.reg)] |= kind_of(result.ty) == Kind::U;
+    }
     for constant in constants {
         kinds[index(constant)] = if whole[index(constant)] { Kind::U } else { Kind::F };
     }
@@ -169,9 +174,9 @@ fn rounded(function: &Function) -> Vec<bool> {
     };
     let mut rounded = vec![false; function.regs.len()];
     for inst in function.insts.iter().filter(|inst| !apart(inst.op)) {
-        inst.args.iter().filter_map(|arg| arg.reg()).for_each(|reg| rounded[reg.0 as usize] = true);
+        inst.regs().for_each(|reg| rounded[reg.0 as usize] = true);
     }
-    rounded[function.result.0 as usize] = true;
+    function.result.into_iter().for_each(|result| rounded[result.reg.0 as usize] = true);
     rounded
 }
 
@@ -211,8 +216,8 @@ impl Names<'_> {
     }
 
     /// The result as the function's type.
-    fn result(&self) -> String {
-        let (reg, ty) = (self.function.result, self.declaration.result);
+    fn result(&self, reg: Reg) -> String {
+        let ty = self.declaration.result;
         if let Some((_, name)) = self.declaration.params.get(reg.0 as usize).filter(|(own, _)| *own == ty) {
             return name.clone();
         }

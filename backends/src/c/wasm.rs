@@ -75,8 +75,9 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
         let expression = expression(inst, function, declaration)?;
         let _ = writeln!(out, "    const {ty} {} = {expression};", local(declaration, dst.0));
     }
-    let result = read(declaration, function.result);
+    let result = function.result.map(|result| read(declaration, result.reg)).unwrap_or_default();
     let _ = match declaration.result {
+        "void" => writeln!(out, "}}"),
         "bool" => writeln!(out, "    return {result} != 0;\n}}"),
         "int32_t" if !result.starts_with("(uint32_t)") => writeln!(out, "    return (int32_t){result};\n}}"),
         _ => writeln!(out, "    return {};\n}}", result.trim_start_matches("(uint32_t)")),
@@ -102,6 +103,7 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
             Operand::Literal(id) | Operand::Broadcast(id) => {
                 bytes = function.literals.get(id.0 as usize).ok_or_else(|| internal("a literal that is not there"))?;
             }
+            _ => return Err(internal("an operand that C cannot name")),
         }
     }
     let byte = |at: usize| bytes.get(at % bytes.len().max(1)).copied().unwrap_or(0);

@@ -7,22 +7,32 @@ const F: Ty = Ty::Rack(Elem::F32);
 fn prototypes() -> Vec<Prototype<'static>> {
     let uniform = Ty::Uniform;
     vec![
-        Prototype { name: "advance", params: vec![("x", F), ("dt", uniform(Elem::F32))], result: F, exported: true },
+        Prototype {
+            name: "advance",
+            params: vec![("x", F), ("dt", uniform(Elem::F32))],
+            result: Some(F),
+            exported: true,
+        },
         Prototype {
             name: "double",
             params: vec![("int", Ty::Rack(Elem::I32)), ("linux", Ty::Mask(32)), ("flag", uniform(Elem::Bool))],
-            result: Ty::Mask(32),
+            result: Some(Ty::Mask(32)),
             exported: false,
         },
         Prototype {
             name: "abs",
             params: vec![("u", Ty::Rack(Elem::U32))],
-            result: uniform(Elem::U32),
+            result: Some(uniform(Elem::U32)),
             exported: false,
         },
-        Prototype { name: "rake_abs", params: vec![], result: uniform(Elem::Bool), exported: false },
-        Prototype { name: "sqrt", params: vec![("i", uniform(Elem::I32))], result: uniform(Elem::F32), exported: true },
-        Prototype { name: "rax", params: vec![("k1", F), ("ymm0", F)], result: F, exported: false },
+        Prototype { name: "rake_abs", params: vec![], result: Some(uniform(Elem::Bool)), exported: false },
+        Prototype {
+            name: "sqrt",
+            params: vec![("i", uniform(Elem::I32))],
+            result: Some(uniform(Elem::F32)),
+            exported: true,
+        },
+        Prototype { name: "rax", params: vec![("k1", F), ("ymm0", F)], result: Some(F), exported: false },
     ]
 }
 

@@ -55,9 +55,13 @@ fn random_graphs_keep_their_meaning() {
             let expected = fused::eval(&program, &source.name, &args).unwrap();
             let inputs: Vec<Bits> = args.iter().zip(&source.params).map(|(arg, p)| enter(arg, p.ty)).collect();
             let bits = selected::eval(function, SCALAR, &inputs).unwrap();
-            let got = leave(&bits, function.result_ty, SCALAR);
+            let got = leave(&bits, function.result.unwrap().ty, SCALAR);
             let text = || format!("{}\n{}", fused::print(&program), selected::print(&chosen));
-            assert!(got.same(&expected, function.result_ty.elem()), "{args:?}: {got:?}, not {expected:?}\n{}", text());
+            assert!(
+                got.same(&expected, function.result.unwrap().ty.elem()),
+                "{args:?}: {got:?}, not {expected:?}\n{}",
+                text()
+            );
         }
     }
 }

@@ -80,11 +80,12 @@ fn parameters(module: &mut Module, params: impl Iterator<Item = (ValType, String
 
 fn kernel(module: &mut Module, f: &Function) -> Result<FunctionId, Diagnostic> {
     let types: Vec<ValType> = f.params.iter().map(|param| type_of(param.place.class)).collect();
+    let results: Vec<ValType> = f.result.iter().map(|result| type_of(result.place.class)).collect();
     let names = f.params.iter().map(|param| param.name.to_string());
     let params = parameters(module, types.iter().copied().zip(names));
     let mut locals = params.clone();
     locals.extend(f.locals.iter().map(|class| module.locals.add(type_of(*class))));
-    let mut builder = FunctionBuilder::new(&mut module.types, &types, &[type_of(f.result_place.class)]);
+    let mut builder = FunctionBuilder::new(&mut module.types, &types, &results);
     builder.name(f.name.to_string());
     let mut body = builder.func_body();
     for inst in &f.code {
@@ -117,12 +118,13 @@ fn written(f: &Function, code: &Code, locals: &[LocalId]) -> Option<Instr> {
 /// The wrapper of a function that takes racks by their addresses.
 fn wrap(module: &mut Module, f: &Function, func: FunctionId, memory: MemoryId) -> FunctionId {
     let by_address = |class: Class| if class == Class::V { ValType::I32 } else { type_of(class) };
-    let stores = f.result_place.class == Class::V;
+    let results: Vec<Class> = f.result.iter().map(|result| result.place.class).collect();
+    let stores = results == [Class::V];
     let out = stores.then(|| (ValType::I32, "out".to_string()));
     let params = f.params.iter().map(|param| (by_address(param.place.class), param.name.to_string()));
     let params: Vec<(ValType, String)> = out.into_iter().chain(params).collect();
     let types: Vec<ValType> = params.iter().map(|(ty, _)| *ty).collect();
-    let results = if stores { Vec::new() } else { vec![type_of(f.result_place.class)] };
+    let results: Vec<ValType> = results.into_iter().filter(|_| !stores).map(type_of).collect();
     let locals = parameters(module, params.into_iter());
     let mut builder = FunctionBuilder::new(&mut module.types, &types, &results);
     builder.name(wrapper(&f.name));

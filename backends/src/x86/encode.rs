@@ -157,6 +157,7 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
                 self.inner.set_is_broadcast(embedded);
                 self.next += 1;
             }
+            Operand::Memory(_) | Operand::MemoryElement(_) | Operand::Number(_) => return None,
         }
         Some(())
     }

@@ -1,7 +1,7 @@
 //! Programs of `allocated` that use every row of the AArch64 table with every register and every immediate that it takes.
 
 use rake_backends::{Options, aarch64};
-use rake_ir::allocated::{Function, Program};
+use rake_ir::allocated::{Function, Program, Returned};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::aarch64::{A64, ALL};
 use rake_ir::machine::abi::AAPCS64;
@@ -80,8 +80,7 @@ pub fn function(name: &str, literals: Vec<Vec<u8>>, insts: &[Inst<PhysReg>]) -> 
             .collect(),
         literals,
         insts: all,
-        result_ty,
-        result_place,
+        result: Some(Returned { ty: result_ty, place: result_place }),
     }
 }
 

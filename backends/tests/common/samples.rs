@@ -1,6 +1,6 @@
 //! Programs of `allocated` that use every row of the x86 table with many registers, operands in memory and immediates.
 
-use rake_ir::allocated::{Function, Program};
+use rake_ir::allocated::{Function, Program, Returned};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::abi::SYSTEM_V;
 use rake_ir::machine::x86::TABLE_BYTES;
@@ -40,8 +40,7 @@ pub fn function(name: &str, params: &[Ty], result: Ty, literals: Vec<Vec<u8>>, i
             .collect(),
         literals,
         insts,
-        result_ty: result,
-        result_place: SYSTEM_V.result(result),
+        result: Some(Returned { ty: result, place: SYSTEM_V.result(result) }),
     }
 }
 

@@ -279,6 +279,7 @@ pub const IDIOMS: Idioms = Idioms {
         leave_racks: None,
         ret: MachOp::A64(A64::Ret),
     }),
+    control: None,
 };
 
 /// The rows that make a constant of an immediate (section C3.5.13, "move immediate"), the first that can is taken.

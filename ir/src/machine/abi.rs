@@ -2,7 +2,7 @@
 
 use super::{Class, PhysReg};
 use crate::profile::{Family, Profile};
-use crate::selected::Param;
+use crate::selected::{Param, Returned};
 use crate::types::{Elem, Ty};
 
 /// Where a C function finds its arguments and leaves its result.
@@ -24,6 +24,8 @@ pub struct Abi {
     pub mask_registers: &'static [u8],
     /// General registers that a function may use: those that the caller expects to be lost.
     pub word_registers: &'static [u8],
+    /// General registers that a function may use once it has saved them, in the order in which they are taken.
+    pub kept_words: &'static [u8],
 }
 
 /// How arguments are passed.
@@ -61,6 +63,7 @@ pub const SYSTEM_V: Abi = Abi {
     rack_registers: &NUMBERS,
     mask_registers: &[1, 2, 3, 4, 5, 6, 7],
     word_registers: &[0, 1, 2, 6, 7, 8, 9, 10, 11],
+    kept_words: &[3, 5, 12, 13, 14, 15],
 };
 
 /// The procedure call standard of AArch64: a function keeps the low halves of `v8`-`v15`, so none of those is used; `x16`
@@ -74,6 +77,7 @@ pub const AAPCS64: Abi = Abi {
     rack_registers: &[0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
     mask_registers: &[],
     word_registers: NUMBERS.split_at(16).0,
+    kept_words: &[19, 20, 21, 22, 23, 24, 25, 26, 27, 28],
 };
 
 /// WebAssembly's functions, and C functions of scalars.
@@ -87,6 +91,7 @@ const fn by_position(name: &'static str) -> Abi {
         rack_registers: &[],
         mask_registers: &[],
         word_registers: &[],
+        kept_words: &[],
     }
 }
 
@@ -153,7 +158,7 @@ impl Abi {
 }
 
 /// Says of each parameter, and of the result, when it stands elsewhere than the profile's convention puts it.
-pub(crate) fn check_places(profile: Profile, params: &[Param], result: (Ty, PhysReg), say: &mut impl FnMut(String)) {
+pub(crate) fn check_places(profile: Profile, params: &[Param], result: Option<Returned>, say: &mut impl FnMut(String)) {
     let abi = Abi::of(profile);
     for (param, place) in params.iter().zip(abi.places(params.iter().map(|param| param.ty))) {
         match place {
@@ -162,8 +167,9 @@ pub(crate) fn check_places(profile: Profile, params: &[Param], result: (Ty, Phys
             None => say(format!("there is no register for `{}`", param.name)),
         }
     }
-    let place = abi.result(result.0);
-    if place != result.1 {
-        say(format!("the result is left in {}, not in {place}", result.1));
+    if let Some(Returned { ty, place: left }) = result
+        && left != abi.result(ty)
+    {
+        say(format!("the result is left in {left}, not in {}", abi.result(ty)));
     }
 }

@@ -5,11 +5,23 @@
 use super::{Ctx, tables};
 
 /// The contents of any register as 32-bit lanes, lane 0 first; what a register does not have is zero. A mask register's
-/// bit `i` is bit `i` of lane 0; a general register's 32 bits are lane 0.
+/// bit `i` is bit `i` of lane 0; a general register's 64 bits are lanes 0 and 1.
 pub type Bits = [u32; 16];
 
 /// All bits clear.
 pub const ZERO: Bits = [0; 16];
+
+/// The 64 bits of a general register.
+pub fn long(bits: &Bits) -> u64 {
+    u64::from(bits[0]) | u64::from(bits[1]) << 32
+}
+
+/// A general register that holds these 64 bits.
+pub fn of_long(long: u64) -> Bits {
+    let mut bits = ZERO;
+    (bits[0], bits[1]) = (long as u32, (long >> 32) as u32);
+    bits
+}
 
 /// The literal `bytes` repeated over a rack of `lanes` 32-bit lanes.
 pub fn repeat(bytes: &[u8], lanes: usize) -> Bits {

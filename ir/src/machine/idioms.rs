@@ -20,6 +20,42 @@ pub struct Idioms {
     pub masks: Option<MaskIdioms>,
     /// Where functions have machine registers.
     pub registers: Option<RegisterIdioms>,
+    /// Where code has bodies that are executed again or not at all.
+    pub control: Option<ControlIdioms>,
+}
+
+/// The markers of bodies, and what stands at them.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlIdioms {
+    /// Opens a loop.
+    pub open_loop: MachOp,
+    /// Closes it.
+    pub again: MachOp,
+    /// Opens a body for a condition.
+    pub open_if: MachOp,
+    /// Closes that and opens the other one.
+    pub otherwise: MachOp,
+    /// Closes either.
+    pub end: MachOp,
+    /// Traps unless a condition holds.
+    pub trap_unless: MachOp,
+    /// Where markers read flags: compares two general registers of 64 bits, the second of which may be a number.
+    pub compare_long: Option<MachOp>,
+    /// The same of words.
+    pub compare_word: Option<MachOp>,
+    /// Where functions have machine registers.
+    pub words: Option<WordIdioms>,
+}
+
+/// What allocation adds where general registers hold addresses and counts.
+#[derive(Clone, Copy, Debug)]
+pub struct WordIdioms {
+    /// Copies all of a general register.
+    pub copy: MachOp,
+    /// Saves one of the caller's.
+    pub push: MachOp,
+    /// Brings it back.
+    pub pop: MachOp,
 }
 
 /// What is done with masks that have registers of their own.

@@ -8,15 +8,20 @@ pub mod aarch64;
 pub mod abi;
 pub mod bits;
 pub mod convert;
+pub mod flow;
 mod idioms;
 pub mod lanes;
+mod operand;
+pub mod run;
 pub mod scalar;
 pub mod tables;
 pub mod text;
 pub mod wasm;
 pub mod x86;
 
-pub use idioms::{Idioms, Immediate, MaskIdioms, RegisterIdioms};
+pub use flow::{Cond, Flow};
+pub use idioms::{ControlIdioms, Idioms, Immediate, MaskIdioms, RegisterIdioms, WordIdioms};
+pub use operand::{Address, LiteralId, Operand};
 
 use crate::profile::{Family, Profile};
 use crate::span::Span;
@@ -73,7 +78,8 @@ pub enum View {
     /// A general register that holds an address, or whose upper half is known to be zero where one is made with it;
     /// WebAssembly's `i64`.
     Address,
-    /// An integer of 64 bits on WebAssembly's operand stack; only instructions make and take it.
+    /// All 64 bits of a general register; an integer of 64 bits on WebAssembly's operand stack, which only instructions
+    /// make and take there.
     Long,
     /// A float that is no rack.
     Float,
@@ -143,9 +149,11 @@ pub enum Kind {
     /// Brings scalars or masks across the C boundary.
     Boundary,
     /// Turns a mask's bits into a number, computes with that, or picks an entry of a table by it. Apart from
-    /// [`Kind::Boundary`], copies and addresses of tables, the only rows that touch general registers.
+    /// [`Kind::Boundary`], [`Kind::Transfer`], copies and addresses of tables, the only rows that touch general registers.
     Word,
-    /// `ret`, `vzeroupper`.
+    /// Reads or writes memory that the caller passed.
+    Transfer,
+    /// Decides what is executed next, or belongs to the machine alone: markers of bodies, `ret`, `push`, `vzeroupper`.
     Control,
 }
 
@@ -156,7 +164,7 @@ impl Kind {
     }
 }
 
-/// Which operand may be a literal in memory, instead of a register.
+/// Which operand may be a literal in memory, a place in memory or a number, instead of a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Mem {
     /// Never.
@@ -176,12 +184,27 @@ pub enum Mem {
     /// One of [`tables::TABLES`]: the row takes its address, or names it after the address and the number of the entry
     /// that it reads. Evaluators see the entry that the operand before it picks.
     Table,
+    /// Always an address, where this many bytes are accessed in each variant; at most a rack's.
+    Place([u8; VARIANTS]),
+    /// Always an address whose index is a rack of signed lanes: one element of 32 bits for each lane.
+    Places,
+    /// Always an address, at which nothing is accessed: evaluators see the address itself.
+    Sum,
+    /// A register or a number of 32 bits, whose sign is extended.
+    Number,
+    /// Always a number of 32 bits, whose sign is extended.
+    Constant,
 }
 
 impl Mem {
     /// Whether the operand is always a literal.
     pub const fn is_literal(self) -> bool {
         matches!(self, Mem::Rack | Mem::Element | Mem::Table)
+    }
+
+    /// Whether the operand is always an address.
+    pub const fn is_address(self) -> bool {
+        matches!(self, Mem::Place(_) | Mem::Places | Mem::Sum)
     }
 }
 
@@ -269,6 +292,12 @@ pub struct MachInfo {
     pub contracts: bool,
     /// Whether it may raise a floating-point exception, in each lane on its own.
     pub raises: bool,
+    /// Whether it writes its place: evaluators hand it the old bytes as that operand, and it computes the new ones.
+    pub writes: bool,
+    /// The operand whose register it leaves without a defined value.
+    pub loses: Option<u8>,
+    /// What it does to what is executed next.
+    pub flow: Option<Flow>,
     /// Other forms of the same operation, the row itself not among them.
     pub forms: &'static [Form],
     /// Its cost in each variant.
@@ -303,6 +332,9 @@ pub(crate) const fn row(
         zeroing: false,
         contracts: false,
         raises: false,
+        writes: false,
+        loses: None,
+        flow: None,
         forms: &[],
         cost: [cost; VARIANTS],
         eval,
@@ -332,6 +364,29 @@ impl MachInfo {
     pub(crate) const fn contracts(mut self) -> MachInfo {
         (self.contracts, self.raises) = (true, true);
         self
+    }
+
+    /// It writes its place.
+    pub(crate) const fn writes(mut self) -> MachInfo {
+        self.writes = true;
+        self
+    }
+
+    /// It leaves this operand's register without a defined value.
+    pub(crate) const fn loses(mut self, slot: u8) -> MachInfo {
+        self.loses = Some(slot);
+        self
+    }
+
+    /// It decides what is executed next.
+    pub(crate) const fn flow(mut self, flow: Flow) -> MachInfo {
+        self.flow = Some(flow);
+        self
+    }
+
+    /// The operand that is always an address.
+    pub fn address_slot(&self) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.mem.is_address())
     }
 
     pub(crate) const fn forms(mut self, forms: &'static [Form]) -> MachInfo {
@@ -485,6 +540,41 @@ impl MachOp {
         }
     }
 
+    /// Whether operand `slot` may be an address on this profile: of a place of its own, or of a whole rack where a literal
+    /// could stand, unless racks in memory must be aligned there.
+    pub fn takes_address(self, slot: usize, profile: Profile) -> bool {
+        let aligned = matches!(self, MachOp::X86(_)) && profile.variant() == x86::Space::Sse as usize;
+        match self.info().slots.get(slot).map(|s| s.mem) {
+            Some(mem) if mem.is_address() => true,
+            Some(Mem::May { rack, .. }) => !aligned && rack >> profile.variant() & 1 == 1,
+            _ => false,
+        }
+    }
+
+    /// Whether operand `slot` may be the address of one element, which is read into every lane, on this profile.
+    pub fn takes_address_of_element(self, slot: usize, profile: Profile) -> bool {
+        match self.info().slots.get(slot).map(|s| s.mem) {
+            Some(Mem::May { element, .. }) => element >> profile.variant() & 1 == 1,
+            _ => false,
+        }
+    }
+
+    /// How many bytes operand `slot` has in memory on this profile, when it stands at an address; those of one element
+    /// for [`Mem::Places`].
+    pub fn place_bytes(self, slot: usize, profile: Profile) -> usize {
+        match self.info().slots.get(slot).map(|s| s.mem) {
+            Some(Mem::Place(bytes)) => usize::from(bytes[profile.variant()]),
+            Some(Mem::Places) => 4,
+            Some(Mem::May { .. }) => profile.rack_bytes(),
+            _ => 0,
+        }
+    }
+
+    /// What it does to what is executed next.
+    pub const fn flow(self) -> Option<Flow> {
+        self.info().flow
+    }
+
     /// What this makes of what `maker` made, when that is less than both.
     pub const fn shortcut(self, maker: MachOp) -> Option<Shortcut> {
         match (self, maker) {
@@ -511,39 +601,6 @@ pub enum Shortcut {
     By(MachOp),
 }
 
-/// A literal of a function, by number.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct LiteralId(pub u32);
-
-/// An operand: a register, or a literal in memory.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum Operand<R> {
-    /// A register.
-    Reg(R),
-    /// A literal read as a whole rack.
-    Literal(LiteralId),
-    /// A literal of one element, read into every lane.
-    Broadcast(LiteralId),
-}
-
-impl<R: Copy> Operand<R> {
-    /// The register, when it is one.
-    pub fn reg(self) -> Option<R> {
-        match self {
-            Operand::Reg(r) => Some(r),
-            _ => None,
-        }
-    }
-
-    /// The literal, when it is one.
-    pub fn literal(self) -> Option<LiteralId> {
-        match self {
-            Operand::Reg(_) => None,
-            Operand::Literal(l) | Operand::Broadcast(l) => Some(l),
-        }
-    }
-}
-
 /// One machine instruction over registers `R`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Inst<R> {
@@ -560,6 +617,18 @@ pub struct Inst<R> {
     pub region: Option<u32>,
     /// The source that asked for it.
     pub span: Span,
+}
+
+impl<R: Copy> Inst<R> {
+    /// Every register that it reads, those of addresses too.
+    pub fn regs(&self) -> impl Iterator<Item = R> {
+        self.args.iter().flat_map(|arg| arg.regs())
+    }
+
+    /// The condition of a marker whose immediate is one.
+    pub fn cond(&self) -> Option<Cond> {
+        self.imm.and_then(Cond::from_imm)
+    }
 }
 
 impl Form {

@@ -170,8 +170,14 @@ machine_table! {
 }
 
 /// What constants need.
-pub const IDIOMS: Idioms =
-    Idioms { load: MachOp::Scalar(Scalar::Const32), constant: |_| None, spread: None, masks: None, registers: None };
+pub const IDIOMS: Idioms = Idioms {
+    load: MachOp::Scalar(Scalar::Const32),
+    constant: |_| None,
+    spread: None,
+    masks: None,
+    registers: None,
+    control: None,
+};
 
 /// The strict minimum or maximum: the canonical NaN beside a NaN, -0 below +0.
 fn extremum(x: u32, y: u32, least: bool) -> u32 {

@@ -11,19 +11,20 @@
 //! }
 //! ```
 //!
-//! Literals are bytes in memory order. An immediate stands last, as a number. In a region's block, constant loads and
+//! A run returns nothing: `run name(...) {`. What is written again is said without its class: `%5 = mov %7`. A place in
+//! memory is `[%3 + %4*4 + 16]`. Literals are bytes in memory order. An immediate stands last, as a number. In a region's block, constant loads and
 //! copies are nobody's; everything else is the region's.
 
+use super::flow::depths;
 use super::tables;
-use super::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg};
+use super::{Address, Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg};
 use crate::allocated;
 use crate::diag::Diagnostic;
 use crate::lane::FuseLevel;
 use crate::profile::{Family, Profile};
-use crate::selected::{self, Param, Reg, RegInfo};
+use crate::selected::{self, Outcome, Param, Reg, RegInfo, Returned};
 use crate::span::{FileId, Span};
 use crate::text::{Line, Lines, Result, Token, header, malformed, push_note};
-use crate::types::Ty;
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 use std::collections::HashMap;
@@ -37,7 +38,7 @@ pub(crate) struct Head<'a> {
     pub name: &'a str,
     pub params: &'a [Param],
     pub literals: &'a [Vec<u8>],
-    pub result: (Ty, PhysReg),
+    pub result: Option<Returned>,
 }
 
 /// The dump of a `selected` program.
@@ -49,12 +50,19 @@ pub fn print_selected(program: &selected::Program) -> String {
             Some(Some(number)) => format!("%{number}"),
             _ => "%?".into(),
         };
-        let define = |reg: Reg| format!("{} : {} = ", show(reg), f.class(reg).letter());
+        let first = definitions(f);
+        let define = |at: usize, reg: Reg| match first.get(reg.0 as usize) == Some(&Some(at)) {
+            true => format!("{} : {} = ", show(reg), f.class(reg).letter()),
+            false => format!("{} = ", show(reg)),
+        };
         let note = |reg: Reg| f.regs[reg.0 as usize].name.as_deref();
-        let result = (f.result_ty, f.result_place);
+        let result = f.result.map(Outcome::returned);
         open(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result });
         body(&mut out, &f.insts, &show, &define, &note);
-        let _ = writeln!(out, "  return {}\n}}", show(f.result));
+        if let Some(result) = f.result {
+            let _ = writeln!(out, "  return {}", show(result.reg));
+        }
+        out.push_str("}\n");
     }
     out
 }
@@ -63,9 +71,8 @@ pub fn print_selected(program: &selected::Program) -> String {
 pub fn print_allocated(program: &allocated::Program) -> String {
     let mut out = header("allocated", program.profile, program.fuse);
     for f in &program.functions {
-        let result = (f.result_ty, f.result_place);
-        open(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result });
-        body(&mut out, &f.insts, &|r: PhysReg| r.to_string(), &|r| format!("{r} = "), &|_| None);
+        open(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result: f.result });
+        body(&mut out, &f.insts, &|r: PhysReg| r.to_string(), &|_, r| format!("{r} = "), &|_| None);
         out.push_str("}\n");
     }
     out
@@ -75,12 +82,25 @@ pub fn print_allocated(program: &allocated::Program) -> String {
 fn number(f: &selected::Function) -> Vec<Option<u32>> {
     let mut numbers = vec![None; f.regs.len()];
     let defined = (0..f.params.len() as u32).map(Reg).chain(f.insts.iter().filter_map(|i| i.dst));
-    for (number, reg) in defined.enumerate() {
-        if let Some(slot) = numbers.get_mut(reg.0 as usize) {
-            *slot = Some(number as u32);
+    let mut number = 0;
+    for reg in defined {
+        if let Some(slot) = numbers.get_mut(reg.0 as usize).filter(|slot| slot.is_none()) {
+            *slot = Some(number);
+            number += 1;
         }
     }
     numbers
+}
+
+/// The first instruction that writes each register; parameters have none.
+fn definitions(f: &selected::Function) -> Vec<Option<usize>> {
+    let mut first = vec![None; f.regs.len()];
+    for (at, reg) in f.insts.iter().enumerate().filter_map(|(at, inst)| Some((at, inst.dst?))) {
+        if let Some(slot) = first.get_mut(reg.0 as usize).filter(|slot| slot.is_none()) {
+            *slot = (reg.0 as usize >= f.params.len()).then_some(at);
+        }
+    }
+    first
 }
 
 fn open(out: &mut String, head: &Head) {
@@ -92,7 +112,10 @@ fn open(out: &mut String, head: &Head) {
 pub(crate) fn print_head(out: &mut String, head: &Head) {
     let params =
         head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
-    let _ = writeln!(out, "\nscratch {}({params}) -> {} = {} {{", head.name, head.result.0, head.result.1);
+    let _ = match head.result {
+        Some(Returned { ty, place }) => writeln!(out, "\nscratch {}({params}) -> {ty} = {place} {{", head.name),
+        None => writeln!(out, "\nrun {}({params}) {{", head.name),
+    };
 }
 
 /// A function's literals, a line each.
@@ -114,34 +137,37 @@ fn body<'n, R: Copy>(
     out: &mut String,
     insts: &[Inst<R>],
     show: &impl Fn(R) -> String,
-    define: &impl Fn(R) -> String,
+    define: &impl Fn(usize, R) -> String,
     note: &impl Fn(R) -> Option<&'n str>,
 ) {
     let mut last = HashMap::new();
     for (at, region) in insts.iter().enumerate().filter_map(|(at, inst)| Some((at, inst.region?))) {
         last.insert(region, at);
     }
+    let depths = depths(insts);
     let mut inside = false;
     for (at, inst) in insts.iter().enumerate() {
+        let indent = "  ".repeat(depths[at] as usize + 1);
         if inst.region.is_some() && !inside {
-            out.push_str("  region {\n");
+            let _ = writeln!(out, "{indent}region {{");
             inside = true;
         }
         let start = out.len();
-        out.push_str(if inside { "    " } else { "  " });
-        instruction(out, inst, show, define);
+        out.push_str(&indent);
+        out.push_str(if inside { "  " } else { "" });
+        if let Some(dst) = inst.dst {
+            out.push_str(&define(at, dst));
+        }
+        instruction(out, inst, show);
         push_note(out, start, inst.dst.and_then(note));
         if inside && inst.region.is_some_and(|region| last.get(&region) == Some(&at)) {
-            out.push_str("  }\n");
+            let _ = writeln!(out, "{indent}}}");
             inside = false;
         }
     }
 }
 
-fn instruction<R: Copy>(out: &mut String, inst: &Inst<R>, show: &impl Fn(R) -> String, define: &impl Fn(R) -> String) {
-    if let Some(dst) = inst.dst {
-        out.push_str(&define(dst));
-    }
+fn instruction<R: Copy>(out: &mut String, inst: &Inst<R>, show: &impl Fn(R) -> String) {
     out.push_str(inst.op.name());
     let mut comma = "";
     for arg in &inst.args {
@@ -149,12 +175,32 @@ fn instruction<R: Copy>(out: &mut String, inst: &Inst<R>, show: &impl Fn(R) -> S
             Operand::Reg(reg) => write!(out, "{comma} {}", show(reg)),
             Operand::Literal(l) => write!(out, "{comma} literal {}", l.0),
             Operand::Broadcast(l) => write!(out, "{comma} broadcast {}", l.0),
+            Operand::Memory(address) => write!(out, "{comma} {}", place(address, show)),
+            Operand::MemoryElement(address) => write!(out, "{comma} broadcast {}", place(address, show)),
+            Operand::Number(number) => write!(out, "{comma} {number}"),
         };
         comma = ",";
     }
     if let Some(imm) = inst.imm {
         let _ = write!(out, "{comma} {imm}");
     }
+}
+
+/// An address: `[%3 + %4*4 + 16]`.
+fn place<R: Copy>(address: Address<R>, show: &impl Fn(R) -> String) -> String {
+    let mut out = format!("[{}", show(address.base));
+    if let Some(index) = address.index {
+        let _ = write!(out, " + {}", show(index));
+    }
+    if address.scale > 0 {
+        let _ = write!(out, "*{}", 1u32 << address.scale.min(31));
+    }
+    if address.disp != 0 {
+        let sign = if address.disp < 0 { '-' } else { '+' };
+        let _ = write!(out, " {sign} {}", address.disp.unsigned_abs());
+    }
+    out.push(']');
+    out
 }
 
 /// How a reader finds registers.
@@ -164,8 +210,8 @@ trait Registers {
     /// Declares the parameters.
     fn enter(&mut self, params: &[Param]) -> Result<()>;
     /// A register that is read.
-    fn operand(&mut self, line: &mut Line) -> Result<Self::R>;
-    /// A register that the line defines, and its `=`; `None` when it defines none.
+    fn operand(&self, line: &mut Line) -> Result<Self::R>;
+    /// A register that the line defines or writes again, and its `=`; `None` when it defines none.
     fn define(&mut self, line: &mut Line) -> Result<Option<Self::R>>;
 }
 
@@ -176,7 +222,7 @@ struct Read<R> {
     params: Vec<Param>,
     literals: Vec<Vec<u8>>,
     insts: Vec<Inst<R>>,
-    result: (Ty, PhysReg),
+    result: Option<Returned>,
 }
 
 /// Reads a `selected` dump.
@@ -202,8 +248,8 @@ pub fn read_allocated(text: &str) -> std::result::Result<allocated::Program, Vec
     while let Some(line) = lines.next() {
         let (read, mut last) = function(line, &mut lines, profile, &mut Physical).map_err(|e| vec![e])?;
         close(&mut last).map_err(|e| vec![e])?;
-        let Read { name, span, params, literals, insts, result: (result_ty, result_place) } = read;
-        functions.push(allocated::Function { name, span, params, literals, insts, result_ty, result_place });
+        let Read { name, span, params, literals, insts, result } = read;
+        functions.push(allocated::Function { name, span, params, literals, insts, result });
     }
     Ok(allocated::Program { profile, fuse, functions })
 }
@@ -220,13 +266,19 @@ pub(crate) fn start<'a>(text: &'a str, ir: &str) -> std::result::Result<Start<'a
 fn selected_function<'a>(line: Line<'a>, lines: &mut Lines<'a>, profile: Profile) -> Result<selected::Function> {
     let mut registers = Virtual::default();
     let (read, mut last) = function(line, lines, profile, &mut registers)?;
-    last.expect_keyword("return")?;
-    let result = registers.operand(&mut last)?;
-    last.end()?;
-    close(&mut lines.expect("`}`")?)?;
-    let Read { name, span, params, literals, insts, result: (result_ty, result_place) } = read;
-    let regs = registers.infos;
-    Ok(selected::Function { name, span, params, regs, literals, insts, result, result_ty, result_place })
+    let Read { name, span, params, literals, insts, result } = read;
+    let result = match result {
+        Some(Returned { ty, place }) => {
+            last.expect_keyword("return")?;
+            let reg = registers.operand(&mut last)?;
+            last.end()?;
+            last = lines.expect("`}`")?;
+            Some(Outcome { reg, ty, place })
+        }
+        None => None,
+    };
+    close(&mut last)?;
+    Ok(selected::Function { name, span, params, regs: registers.infos, literals, insts, result })
 }
 
 /// The line that closes a block.
@@ -273,19 +325,26 @@ pub(crate) struct Opening {
     pub name: SmolStr,
     pub span: Span,
     pub params: Vec<Param>,
-    pub result: (Ty, PhysReg),
+    pub result: Option<Returned>,
 }
 
 /// Reads the line that opens a function.
 pub(crate) fn opening(line: &mut Line) -> Result<Opening> {
-    line.expect_keyword("scratch")?;
+    let run = line.keyword("run");
+    if !run {
+        line.expect_keyword("scratch")?;
+    }
     let span = line.span();
     let name = line.word("a function's name")?.into();
     let params = parameters(line)?;
-    line.expect("->")?;
-    let ty = line.ty()?;
-    line.expect("=")?;
-    let result = (ty, physical(line)?);
+    let result = if run {
+        None
+    } else {
+        line.expect("->")?;
+        let ty = line.ty()?;
+        line.expect("=")?;
+        Some(Returned { ty, place: physical(line)? })
+    };
     line.expect("{")?;
     line.end()?;
     Ok(Opening { name, span, params, result })
@@ -360,8 +419,13 @@ fn read_instruction<S: Registers>(
             }
             Token::Word("broadcast") => {
                 rest.bump();
-                args.push(Operand::Broadcast(LiteralId(rest.number()?)));
+                args.push(match rest.peek() {
+                    Token::Sign("[") => Operand::MemoryElement(read_place(&mut rest, registers)?),
+                    _ => Operand::Broadcast(LiteralId(rest.number()?)),
+                });
             }
+            Token::Sign("[") => args.push(Operand::Memory(read_place(&mut rest, registers)?)),
+            Token::Number(_) if args.len() < op.info().slots.len() => args.push(Operand::Number(rest.number()?)),
             Token::Number(_) => {
                 imm = Some(rest.number()?);
                 break;
@@ -378,6 +442,36 @@ fn read_instruction<S: Registers>(
     }
     let region = inside.filter(|_| !matches!(row.kind, Kind::Const | Kind::Move));
     Ok(Inst { op, dst, args, imm, region, span })
+}
+
+/// An address: `[%3 + %4*4 + 16]`.
+fn read_place<S: Registers>(line: &mut Line, registers: &S) -> Result<Address<S::R>> {
+    line.expect("[")?;
+    let mut address = Address::at(registers.operand(line)?);
+    while !line.sign("]") {
+        let negative = line.sign("-");
+        if !negative {
+            line.expect("+")?;
+        }
+        if let Token::Number(_) = line.peek() {
+            let at = line.span();
+            let disp = if negative { -line.number::<i64>()? } else { line.number()? };
+            address.disp = i32::try_from(disp).map_err(|_| malformed(at, "the displacement does not fit 32 bits"))?;
+            line.expect("]")?;
+            break;
+        }
+        let unexpected = line.expected("a displacement");
+        if negative || address.index.is_some() {
+            return Err(unexpected);
+        }
+        address.index = Some(registers.operand(line)?);
+        if line.sign("*") {
+            let wrong = line.expected("2, 4 or 8");
+            let factor = line.number::<u8>()?;
+            address.scale = [2, 4, 8].iter().position(|&f| f == factor).ok_or(wrong)? as u8 + 1;
+        }
+    }
+    Ok(address)
 }
 
 fn family(profile: Profile) -> Family {
@@ -407,7 +501,7 @@ impl Registers for Physical {
         Ok(())
     }
 
-    fn operand(&mut self, line: &mut Line) -> Result<PhysReg> {
+    fn operand(&self, line: &mut Line) -> Result<PhysReg> {
         physical(line)
     }
 
@@ -445,7 +539,7 @@ impl Registers for Virtual {
         Ok(())
     }
 
-    fn operand(&mut self, line: &mut Line) -> Result<Reg> {
+    fn operand(&self, line: &mut Line) -> Result<Reg> {
         let at = line.span();
         let number = line.value()?;
         let undefined = || malformed(at, format!("`%{number}` is not defined before this line"));
@@ -455,6 +549,10 @@ impl Registers for Virtual {
     fn define(&mut self, line: &mut Line) -> Result<Option<Reg>> {
         let (at, span) = (line.span(), line.whole());
         let number = line.value()?;
+        if line.sign("=") {
+            let undefined = || malformed(at, format!("`%{number}` is written again, but nothing defines it"));
+            return self.ids.get(&number).copied().map(Some).ok_or_else(undefined);
+        }
         line.expect(":")?;
         let wrong = line.expected("a class: `v`, `k`, `g` or `f`");
         let class = Class::from_letter(line.word("a class: `v`, `k`, `g` or `f`")?).ok_or(wrong)?;

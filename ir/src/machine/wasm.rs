@@ -335,6 +335,7 @@ pub const IDIOMS: Idioms = Idioms {
     spread: Some(spread),
     masks: None,
     registers: None,
+    control: None,
 };
 
 #[cfg(test)]

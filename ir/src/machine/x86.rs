@@ -4,10 +4,16 @@
 //! instruction. Costs are reciprocal throughput and latency in hundredths of a cycle, rounded from uops.info for
 //! Skylake-X and Ice Lake (512-bit figures for two FMA units).
 
+mod memory;
+#[cfg(test)]
+mod tests;
+mod words;
+
 use super::bits::{self, Bits, ZERO};
 use super::convert;
 use super::lanes;
-use super::{Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms};
+use super::{ControlIdioms, WordIdioms};
+use super::{Ctx, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms, VARIANTS};
 use super::{Slot, View, row};
 use crate::profile::Profile;
 
@@ -68,6 +74,33 @@ const W: Slot = Slot { view: View::Mask, mem: Mem::No, opmask: true };
 const G: Slot = Slot::new(View::Word, Mem::No);
 /// A general register as part of an address.
 const P: Slot = Slot::new(View::Address, Mem::No);
+/// All of a general register.
+const L: Slot = Slot::new(View::Long, Mem::No);
+/// The same, or a number.
+const I: Slot = Slot::new(View::Long, Mem::Number);
+/// A general register's word, or a number.
+const J: Slot = Slot::new(View::Word, Mem::Number);
+/// A number.
+const C: Slot = Slot::new(View::Long, Mem::Constant);
+/// An address at which nothing is accessed.
+const S: Slot = Slot::new(View::Long, Mem::Sum);
+/// A place of a whole rack, of a quarter and of half as many bytes, and one for each lane.
+const PR: Slot = place(View::Rack, [16, 32, 64]);
+const PB: Slot = place(View::Rack, [4, 8, 16]);
+const PH: Slot = place(View::Rack, [8, 16, 32]);
+const PL: Slot = Slot::new(View::Rack, Mem::Places);
+/// Places of this many bytes.
+const P1: Slot = place(View::Word, [1; VARIANTS]);
+const P2: Slot = place(View::Word, [2; VARIANTS]);
+const P4: Slot = place(View::Word, [4; VARIANTS]);
+const P8: Slot = place(View::Long, [8; VARIANTS]);
+const P16: Slot = place(View::Low, [16; VARIANTS]);
+const P32: Slot = place(View::Half, [32; VARIANTS]);
+
+const fn place(view: View, bytes: [u8; VARIANTS]) -> Slot {
+    Slot::new(view, Mem::Place(bytes))
+}
+
 /// A table in memory.
 const T: Slot = Slot::new(View::Rack, Mem::Table);
 
@@ -273,8 +306,9 @@ const MASK: Option<View> = Some(View::Mask);
 const WORD: Option<View> = Some(View::Word);
 const HALF: Option<View> = Some(View::Half);
 const ADDRESS: Option<View> = Some(View::Address);
+const LONG: Option<View> = Some(View::Long);
 
-use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Word};
+use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Transfer, Word};
 
 type A<'a> = &'a [Bits];
 
@@ -417,7 +451,94 @@ table! {
     RackToMask = row("rack_to_mask", ["", "", "vpmovd2m"], Boundary, MASK, &[R], (100, 300), |c, a: A| bits::test2(c, &a[0], &a[0], |x, _| x >> 31 == 1));
     MaskToRack = row("mask_to_rack", ["", "", "vpmovm2d"], Boundary, RACK, &[K], (100, 300), |c, a: A| choose(c, &ZERO, &[u32::MAX; 16], |lane| a[0][0] >> lane & 1 == 1));
     Vzeroupper = row("vzeroupper", ["", "vzeroupper", "vzeroupper"], Control, None, &[], (100, 100), |_, _: A| ZERO);
-    Ret = row("ret", ["ret", "ret", "ret"], Control, None, &[], (100, 100), |_, _: A| ZERO);
+    Ret = row("ret", ["ret", "ret", "ret"], Control, None, &[], (100, 100), |_, _: A| ZERO).flow(Flow::Return);
+
+    // General registers of 64 bits. A word's upper half is zero.
+    AddLong = row("add_long", ["add", "add", "add"], Word, LONG, &[L, I], (25, 100), |_, a: A| words::long2(a, u64::wrapping_add)).destructive();
+    SubLong = row("sub_long", ["sub", "sub", "sub"], Word, LONG, &[L, I], (25, 100), |_, a: A| words::long2(a, u64::wrapping_sub)).destructive();
+    AndLong = row("and_long", ["and", "and", "and"], Word, LONG, &[L, I], (25, 100), |_, a: A| words::long2(a, |x, y| x & y)).destructive();
+    OrLong = row("or_long", ["or", "or", "or"], Word, LONG, &[L, I], (25, 100), |_, a: A| words::long2(a, |x, y| x | y)).destructive();
+    XorLong = row("xor_long", ["xor", "xor", "xor"], Word, LONG, &[L, I], (25, 100), |_, a: A| words::long2(a, |x, y| x ^ y)).destructive();
+    MulLong = row("mul_long", ["imul", "imul", "imul"], Word, LONG, &[L, L], (100, 300), |_, a: A| words::long2(a, u64::wrapping_mul)).destructive().forms(&[commuted(X86::MulLong)]);
+    NegLong = row("neg_long", ["neg", "neg", "neg"], Word, LONG, &[L], (25, 100), |_, a: A| words::long1(a, u64::wrapping_neg)).destructive();
+    ShlLong = row("shl_long", ["shl", "shl", "shl"], Word, LONG, &[L], (50, 100), |c, a: A| words::long1(a, |x| x << (c.imm & 63))).destructive().imm();
+    ShrLong = row("shr_long", ["shr", "shr", "shr"], Word, LONG, &[L], (50, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).destructive().imm();
+    SarLong = row("sar_long", ["sar", "sar", "sar"], Word, LONG, &[L], (50, 100), |c, a: A| words::long1(a, |x| (x as i64 >> (c.imm & 63)) as u64)).destructive().imm();
+    Sum = row("sum", ["lea", "lea", "lea"], Word, LONG, &[S], (50, 100), |_, a: A| a[0]);
+    MoveLong = row("move_long", ["mov", "mov", "mov"], Move, LONG, &[L], (25, 100), |_, a: A| low(&a[0], 2));
+    LongConst = row("long_const", ["mov", "mov", "mov"], Const, LONG, &[C], (25, 100), |_, a: A| a[0]);
+    LongZero = row("long_zero", ["xor", "xor", "xor"], Const, LONG, &[], (25, 0), |_, _: A| ZERO);
+    SignExtend = row("sign_extend", ["movsxd", "movsxd", "movsxd"], Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(i64::from(a[0][0] as i32) as u64));
+    ZeroExtend = row("zero_extend", ["mov", "mov", "mov"], Word, LONG, &[G], (25, 100), |_, a: A| low(&a[0], 1));
+    Popcnt = row("popcnt", ["", "popcnt", "popcnt"], Word, WORD, &[G], (100, 300), |_, a: A| low(&[a[0][0].count_ones(); 16], 1));
+    Bzhi = row("bzhi", ["", "bzhi", "bzhi"], Word, WORD, &[G, G], (50, 100), |_, a: A| low(&[words::low_bits(a[0][0], a[1][0]); 16], 1));
+    WordMask = row("word_mask", ["", "", "kmovw"], Word, MASK, &[G], (100, 300), |_, a: A| bits::mask2(&a[0], &a[0], |x, _| x));
+
+    // Scalars in memory.
+    LoadByte = row("load_byte", ["movzx", "movzx", "movzx"], Transfer, WORD, &[P1], (50, 500), |_, a: A| a[0]);
+    LoadSignedByte = row("load_signed_byte", ["movsx", "movsx", "movsx"], Transfer, WORD, &[P1], (50, 500), |_, a: A| low(&[a[0][0] as i8 as u32; 16], 1));
+    LoadHalf = row("load_half", ["movzx", "movzx", "movzx"], Transfer, WORD, &[P2], (50, 500), |_, a: A| a[0]);
+    LoadSignedHalf = row("load_signed_half", ["movsx", "movsx", "movsx"], Transfer, WORD, &[P2], (50, 500), |_, a: A| low(&[a[0][0] as i16 as u32; 16], 1));
+    LoadWord = row("load_word", ["mov", "mov", "mov"], Transfer, WORD, &[P4], (50, 500), |_, a: A| a[0]);
+    LoadSignedWord = row("load_signed_word", ["movsxd", "movsxd", "movsxd"], Transfer, LONG, &[P4], (50, 500), |_, a: A| bits::of_long(i64::from(a[0][0] as i32) as u64));
+    LoadLong = row("load_long", ["mov", "mov", "mov"], Transfer, LONG, &[P8], (50, 500), |_, a: A| a[0]);
+    StoreByte = row("store_byte", ["mov", "mov", "mov"], Transfer, None, &[P1, G], (100, 0), |_, a: A| a[1]).writes();
+    StoreHalf = row("store_half", ["mov", "mov", "mov"], Transfer, None, &[P2, G], (100, 0), |_, a: A| a[1]).writes();
+    StoreWord = row("store_word", ["mov", "mov", "mov"], Transfer, None, &[P4, G], (100, 0), |_, a: A| a[1]).writes();
+    StoreLong = row("store_long", ["mov", "mov", "mov"], Transfer, None, &[P8, I], (100, 0), |_, a: A| a[1]).writes();
+
+    // Racks in memory: as they are, under masks, and as lanes that hold wider numbers than the elements.
+    RackLoad = row("rack_load", ["movups", "vmovups", "vmovups"], Transfer, RACK, &[PR], (50, 700), |_, a: A| a[0]);
+    RackLoadZ = row("rack_load_z", ["", "", "vmovups"], Transfer, RACK, &[W, PR], (50, 800), |c, a: A| memory::masked(c, &a[0], &a[1], &ZERO)).zeroing();
+    RackStore = row("rack_store", ["movups", "vmovups", "vmovups"], Transfer, None, &[PR, R], (100, 0), |_, a: A| a[1]).writes();
+    RackStoreK = row("rack_store_k", ["", "", "vmovups"], Transfer, None, &[W, PR, R], (100, 0), |c, a: A| memory::masked(c, &a[0], &a[2], &a[1])).writes();
+    MaskLoad = row("mask_load", ["", "vmaskmovps", ""], Transfer, RACK, &[R, PR], (50, 800), |c, a: A| memory::signed(c, &a[0], &a[1], &ZERO));
+    MaskStore = row("mask_store", ["", "vmaskmovps", ""], Transfer, None, &[PR, R, R], (100, 0), |c, a: A| memory::signed(c, &a[1], &a[2], &a[0])).writes();
+    MovssLoad = row("movss_load", ["movss", "vmovss", "vmovss"], Transfer, LOW, &[P4], (50, 500), |_, a: A| a[0]);
+    MovsdLoad = row("movsd_load", ["movsd", "vmovsd", "vmovsd"], Transfer, LOW, &[P8], (50, 500), |_, a: A| a[0]);
+    MovssStore = row("movss_store", ["movss", "vmovss", "vmovss"], Transfer, None, &[P4, X], (100, 0), |_, a: A| a[1]).writes();
+    MovsdStore = row("movsd_store", ["movsd", "vmovsd", "vmovsd"], Transfer, None, &[P8, X], (100, 0), |_, a: A| a[1]).writes();
+    LowStore = row("low_store", ["", "vmovups", "vmovups"], Transfer, None, &[P16, X], (100, 0), |_, a: A| a[1]).writes();
+    HalfStore = row("half_store", ["", "", "vmovups"], Transfer, None, &[P32, H], (100, 0), |_, a: A| a[1]).writes();
+    SplatLoad = row("splat_load", ["", "vbroadcastss", "vbroadcastss"], Transfer, RACK, &[P4], (50, 700), |c, a: A| bits::map1(c, &ZERO, |_| a[0][0]));
+    PmovzxbdLoad = row("pmovzxbd_load", ["", "vpmovzxbd", "vpmovzxbd"], Transfer, RACK, &[PB], (100, 900), |c, a: A| memory::bytes(c, &a[0], false));
+    PmovsxbdLoad = row("pmovsxbd_load", ["", "vpmovsxbd", "vpmovsxbd"], Transfer, RACK, &[PB], (100, 900), |c, a: A| memory::bytes(c, &a[0], true));
+    PmovzxwdLoad = row("pmovzxwd_load", ["", "vpmovzxwd", "vpmovzxwd"], Transfer, RACK, &[PH], (100, 900), |c, a: A| memory::halves(c, &a[0], false));
+    PmovsxwdLoad = row("pmovsxwd_load", ["", "vpmovsxwd", "vpmovsxwd"], Transfer, RACK, &[PH], (100, 900), |c, a: A| memory::halves(c, &a[0], true));
+    PmovzxbdLoadZ = row("pmovzxbd_load_z", ["", "", "vpmovzxbd"], Transfer, RACK, &[W, PB], (100, 900), |c, a: A| memory::masked(c, &a[0], &memory::bytes(c, &a[1], false), &ZERO)).zeroing();
+    PmovsxbdLoadZ = row("pmovsxbd_load_z", ["", "", "vpmovsxbd"], Transfer, RACK, &[W, PB], (100, 900), |c, a: A| memory::masked(c, &a[0], &memory::bytes(c, &a[1], true), &ZERO)).zeroing();
+    PmovzxwdLoadZ = row("pmovzxwd_load_z", ["", "", "vpmovzxwd"], Transfer, RACK, &[W, PH], (100, 900), |c, a: A| memory::masked(c, &a[0], &memory::halves(c, &a[1], false), &ZERO)).zeroing();
+    PmovsxwdLoadZ = row("pmovsxwd_load_z", ["", "", "vpmovsxwd"], Transfer, RACK, &[W, PH], (100, 900), |c, a: A| memory::masked(c, &a[0], &memory::halves(c, &a[1], true), &ZERO)).zeroing();
+    PmovdbStore = row("pmovdb_store", ["", "", "vpmovdb"], Transfer, None, &[PB, R], (200, 0), |c, a: A| memory::to_bytes(c, &a[1], &a[0], u32::MAX)).writes();
+    PmovdwStore = row("pmovdw_store", ["", "", "vpmovdw"], Transfer, None, &[PH, R], (200, 0), |c, a: A| memory::to_halves(c, &a[1], &a[0], u32::MAX)).writes();
+    PmovdbStoreK = row("pmovdb_store_k", ["", "", "vpmovdb"], Transfer, None, &[W, PB, R], (200, 0), |c, a: A| memory::to_bytes(c, &a[2], &a[1], a[0][0])).writes();
+    PmovdwStoreK = row("pmovdw_store_k", ["", "", "vpmovdw"], Transfer, None, &[W, PH, R], (200, 0), |c, a: A| memory::to_halves(c, &a[2], &a[1], a[0][0])).writes();
+
+    // One element for each lane, from or to places of its own: the lanes of the mask, which is lost, over the old ones.
+    Gather = row("gather", ["", "vgatherdps", ""], Transfer, RACK, &[R, PL, R], (500, 2000), |c, a: A| memory::signed(c, &a[2], &a[1], &a[0])).destructive().loses(2);
+    GatherK = row("gather_k", ["", "", "vgatherdps"], Transfer, RACK, &[W, R, PL], (925, 2600), |c, a: A| memory::masked(c, &a[0], &a[2], &a[1])).merging().loses(0);
+    ScatterK = row("scatter_k", ["", "", "vscatterdps"], Transfer, None, &[W, PL, R], (1600, 0), |_, a: A| a[2]).writes().loses(0);
+
+    // What narrows and widens lanes on the way to and from memory.
+    Pshufb = row("pshufb", ["", "vpshufb", "vpshufb"], Cross, RACK, &[R, N], (100, 100), |c, a: A| memory::shuffle_bytes(c, &a[0], &a[1]));
+    Punpcklwd = row("punpcklwd", ["punpcklwd", "", ""], Cross, RACK, &[R, N], (100, 100), |c, a: A| memory::interleave_halves(c, &a[0], &a[1])).two_address();
+    Packuswb = row("packuswb", ["packuswb", "", ""], Cross, RACK, &[R, N], (100, 100), |c, a: A| memory::pack_unsigned(c, &a[0], &a[1])).two_address();
+
+    // Control: comparisons, and the markers that read their flags. A comparison's result is both its operands.
+    CompareLong = row("compare_long", ["cmp", "cmp", "cmp"], Control, None, &[L, I], (25, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+    CompareWord = row("compare_word", ["cmp", "cmp", "cmp"], Control, None, &[G, J], (25, 100), |_, a: A| words::both(words::signed(&a[0]), words::signed(&a[1]))).flow(Flow::Compare);
+    ComparePlace = row("compare_place", ["cmp", "cmp", "cmp"], Control, None, &[L, P8], (50, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+    TestLong = row("test_long", ["test", "test", "test"], Control, None, &[L, L], (25, 100), |_, a: A| words::both(bits::long(&a[0]) & bits::long(&a[1]), 0)).flow(Flow::Compare);
+    TestWord = row("test_word", ["test", "test", "test"], Control, None, &[G, G], (25, 100), |_, a: A| words::both(words::signed(&a[0]) & words::signed(&a[1]), 0)).flow(Flow::Compare);
+    Kortest = row("kortest", ["", "", "kortestw"], Control, None, &[K, K], (100, 100), |_, a: A| words::both(u64::from((a[0][0] | a[1][0]) & 0xffff), 0)).flow(Flow::Compare);
+    Loop = row("loop", ["loop", "loop", "loop"], Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::Loop);
+    Again = row("again", ["jcc", "jcc", "jcc"], Control, None, &[], (50, 0), |_, _: A| ZERO).imm().flow(Flow::Again);
+    If = row("if", ["jcc", "jcc", "jcc"], Control, None, &[], (50, 0), |_, _: A| ZERO).imm().flow(Flow::If);
+    Else = row("else", ["jmp", "jmp", "jmp"], Control, None, &[], (100, 0), |_, _: A| ZERO).flow(Flow::Else);
+    End = row("end", ["end", "end", "end"], Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::End);
+    TrapUnless = row("trap_unless", ["jcc", "jcc", "jcc"], Control, None, &[], (50, 0), |_, _: A| ZERO).imm().flow(Flow::TrapUnless);
+    Push = row("push", ["push", "push", "push"], Control, None, &[L], (100, 0), |_, a: A| a[0]).flow(Flow::Push);
+    Pop = row("pop", ["pop", "pop", "pop"], Control, LONG, &[], (50, 500), |_, _: A| ZERO).flow(Flow::Pop);
 
     // Lane moves: within blocks of 128 bits, then across them. A mnemonic's `i`, `d` or `q` is its integer form.
     Pshufd = row("pshufd", ["pshufd", "vpshufd", "vpshufd"], Cross, RACK, &[M], (50, 100), |c, a: A| lanes::in_block(c, &a[0])).imm();
@@ -533,6 +654,24 @@ const SSE_IDIOMS: Idioms = Idioms {
     spread: None,
     masks: None,
     registers: Some(SSE_REGISTERS),
+    control: Some(CONTROL),
+};
+
+/// Control is the same with each encoding.
+const CONTROL: ControlIdioms = ControlIdioms {
+    open_loop: MachOp::X86(X86::Loop),
+    again: MachOp::X86(X86::Again),
+    open_if: MachOp::X86(X86::If),
+    otherwise: MachOp::X86(X86::Else),
+    end: MachOp::X86(X86::End),
+    trap_unless: MachOp::X86(X86::TrapUnless),
+    compare_long: Some(MachOp::X86(X86::CompareLong)),
+    compare_word: Some(MachOp::X86(X86::CompareWord)),
+    words: Some(WordIdioms {
+        copy: MachOp::X86(X86::MoveLong),
+        push: MachOp::X86(X86::Push),
+        pop: MachOp::X86(X86::Pop),
+    }),
 };
 
 const SSE_REGISTERS: RegisterIdioms = RegisterIdioms {
@@ -644,100 +783,5 @@ pub const fn mirror(op: X86, imm: u8, sse: bool) -> Option<u8> {
             14 => Some(1),
             _ => None,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_find_their_rows() {
-        for &op in ALL {
-            assert_eq!(X86::from_name(op.info().name), Some(op));
-        }
-    }
-
-    #[test]
-    fn what_raises_says_so_and_has_a_masked_row() {
-        const STEMS: &[&str] = &[
-            "add", "sub", "mul", "div", "sqrt", "min", "max", "cmp", "fmadd", "fmsub", "fnmadd", "fnmsub", "cvt",
-            "round", "rndscale", "range", "reduce", "getexp", "getmant", "scalef", "fixupimm",
-        ];
-        for &op in ALL {
-            let row = op.info();
-            for mnemonic in row.mnemonics.iter().flatten() {
-                let plain = mnemonic.strip_prefix('v').unwrap_or(mnemonic);
-                let floats = plain.ends_with("ps") || plain.ends_with("ss") || plain.starts_with("cvt");
-                let stem = STEMS.iter().any(|stem| plain.starts_with(stem));
-                assert_eq!(row.raises, floats && stem, "{mnemonic}");
-            }
-            if row.raises && row.mnemonics[2].is_some() && op.plain() == op {
-                assert!(op.zeroed().is_some(), "{} has no masked row", row.name);
-            }
-        }
-    }
-
-    #[test]
-    fn masked_rows_compute_under_their_masks() {
-        let ctx = Ctx { lanes: 4, imm: 1 };
-        let lanes = |words: [f32; 4]| {
-            let mut bits = ZERO;
-            (0..4).for_each(|lane| bits[lane] = words[lane].to_bits());
-            bits
-        };
-        let mut mask = ZERO;
-        mask[0] = 0b0101;
-        let (a, b, c) = (lanes([1.0, 2.0, 3.0, 4.0]), lanes([5.0, 6.0, 7.0, 8.0]), lanes([0.5, 0.25, 9.0, 10.0]));
-        let run = |op: X86, args: &[Bits]| (op.info().eval)(ctx, args);
-        assert_eq!(run(X86::AddpsZ, &[mask, a, b]), lanes([6.0, 0.0, 10.0, 0.0]));
-        assert_eq!(run(X86::AddpsM, &[mask, c, a, b]), lanes([6.0, 0.25, 10.0, 10.0]));
-        // fmadd213 is op1*op0 + op2 and keeps op0; fmadd231 is op1*op2 + op0.
-        assert_eq!(run(X86::Fmadd213psM, &[mask, a, b, c]), lanes([5.5, 2.0, 30.0, 4.0]));
-        assert_eq!(run(X86::Fmadd231psM, &[mask, c, a, b]), lanes([5.5, 0.25, 30.0, 10.0]));
-        // 1 < 5 and 3 < 7 in the mask's lanes.
-        assert_eq!(run(X86::CmppsKZ, &[mask, a, b])[0], 0b0101);
-        assert_eq!(run(X86::CmppsKZ, &[mask, b, a])[0], 0);
-        let merged = X86::Fmadd213psM.info();
-        assert_eq!((merged.name, merged.tied[2], merged.slots.len()), ("fmadd213ps_m", Some(1), 4));
-        let kept: Vec<MachOp> = merged.forms.iter().map(|form| form.op).collect();
-        assert_eq!(kept, [MachOp::X86(X86::Fmadd132psM)]);
-    }
-
-    #[test]
-    fn every_form_means_the_same() {
-        let ctx = |imm| Ctx { lanes: 4, imm };
-        let words = [0x3f80_0000, 0xc048_f5c3, 0x0000_0001, 0x7f80_0000, 0x8000_0000, 0x4b80_0001, 7, u32::MAX];
-        let operand = |seed: usize| {
-            let mut bits = ZERO;
-            for (lane, word) in bits.iter_mut().enumerate().take(4) {
-                *word = words[(seed * 3 + lane * 5 + seed * lane) % words.len()];
-            }
-            bits
-        };
-        for &op in ALL {
-            let row = op.info();
-            for form in row.forms {
-                let MachOp::X86(other) = form.op else { panic!("a form of another family") };
-                let arity = row.slots.len();
-                assert_eq!(other.info().slots.len(), arity);
-                for seed in 0..8 {
-                    let args: Vec<Bits> = (0..arity).map(|i| operand(seed + i)).collect();
-                    let moved: Vec<Bits> = (0..arity).map(|i| args[usize::from(form.from[i])]).collect();
-                    for imm in 0..if row.imm { 16 } else { 1 } {
-                        let imm_there = match form.imm {
-                            ImmMap::Same => Some(imm),
-                            ImmMap::Mirror => mirror(op, imm, false),
-                        };
-                        let Some(imm_there) = imm_there else { continue };
-                        let (here, there) = ((row.eval)(ctx(imm), &args), (other.info().eval)(ctx(imm_there), &moved));
-                        for lane in 0..4 {
-                            let nan = |x: u32| f32::from_bits(x).is_nan() && x != u32::MAX;
-                            assert!(here[lane] == there[lane] || nan(here[lane]) && nan(there[lane]), "{}", row.name);
-                        }
-                    }
-                }
-            }
-        }
     }
 }

@@ -28,8 +28,7 @@ use std::fmt::Write as _;
 pub fn print(program: &Program) -> String {
     let mut out = header("stacked", program.profile, program.fuse);
     for f in &program.functions {
-        let result = (f.result_ty, f.result_place);
-        text::print_head(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result });
+        text::print_head(&mut out, &Head { name: &f.name, params: &f.params, literals: &f.literals, result: f.result });
         if !f.locals.is_empty() {
             out.push_str("  locals");
             f.locals.iter().for_each(|class| out.extend([' ', class.letter()]));
@@ -87,7 +86,7 @@ pub fn read(dump: &str) -> std::result::Result<Program, Vec<Diagnostic>> {
 }
 
 fn function<'a>(mut line: Line<'a>, lines: &mut Lines<'a>, profile: Profile) -> Result<Function> {
-    let Opening { name, span, params, result: (result_ty, result_place) } = text::opening(&mut line)?;
+    let Opening { name, span, params, result } = text::opening(&mut line)?;
     let (mut locals, mut literals, mut code) = (Vec::new(), Vec::new(), Vec::new());
     let (mut regions, mut inside) = (0u32, None);
     loop {
@@ -105,7 +104,7 @@ fn function<'a>(mut line: Line<'a>, lines: &mut Lines<'a>, profile: Profile) -> 
             Token::Sign("}") => {
                 text::close(&mut line)?;
                 if inside.take().is_none() {
-                    return Ok(Function { name, span, params, locals, literals, code, result_ty, result_place });
+                    return Ok(Function { name, span, params, locals, literals, code, result });
                 }
             }
             _ => code.push(instruction(line, profile, inside)?),

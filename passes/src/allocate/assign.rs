@@ -5,7 +5,7 @@ use crate::pressure::{Body, FILES, file, forms, registers_of};
 use rake_ir::allocated::{Function, registers};
 use rake_ir::machine::{Class, Ctx, Form, Idioms, Inst, LiteralId, Operand, PhysReg, RegisterIdioms, tables};
 use rake_ir::profile::Profile;
-use rake_ir::selected::Reg;
+use rake_ir::selected::{Outcome, Reg};
 use rake_ir::types::Ty;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -96,10 +96,11 @@ impl<'a> Assign<'a> {
             return Some(hint);
         }
         let free = self.free[file(class)];
-        let place = self.body.f.result_place;
+        let place = self.body.f.result.map(|result| result.place);
         let next = self.wanted.partition_point(|&at| at <= from);
-        let in_the_way = place.class == class && self.wanted.get(next).is_some_and(|&at| at < to);
-        let others = if in_the_way { free & !(1 << place.number) } else { free };
+        let place = place.filter(|place| place.class == class);
+        let in_the_way = self.wanted.get(next).is_some_and(|&at| at < to);
+        let others = place.filter(|_| in_the_way).map_or(free, |place| free & !(1 << place.number));
         let set = if others != 0 { others } else { free };
         (set != 0).then(|| PhysReg { class, number: set.trailing_zeros() as u8 })
     }
@@ -140,6 +141,7 @@ impl<'a> Assign<'a> {
                     Operand::Literal(self.literal(self.body.f.literals.get(literal.0 as usize)?.clone()))
                 }
                 Operand::Broadcast(_) => return None,
+                other => other.map(|reg| self.home[reg.0 as usize])?,
             };
             args.push(operand);
         }
@@ -273,15 +275,19 @@ impl<'a> Assign<'a> {
     /// Brings the result to its place and returns.
     fn finish(mut self, end: u32) -> Option<Function> {
         let f = self.body.f;
-        let (result, span) = (f.result, f.regs[f.result.0 as usize].span);
-        self.load(result, end, None)?;
-        let home = self.home[result.0 as usize]?;
+        let span = f.result.map_or(f.span, |result| f.regs[result.reg.0 as usize].span);
         let bare = |op, dst, args| Inst { op, dst, args, imm: None, region: None, span };
-        if home != f.result_place {
-            let args = [Operand::Reg(home)].into_iter().collect();
-            self.out.push(bare(self.idioms.copy(home.class)?, Some(f.result_place), args));
+        if let Some(Outcome { reg, place, .. }) = f.result {
+            self.load(reg, end, None)?;
+            let home = self.home[reg.0 as usize]?;
+            if home != place {
+                let args = [Operand::Reg(home)].into_iter().collect();
+                self.out.push(bare(self.idioms.copy(home.class)?, Some(place), args));
+            }
         }
-        if let (Some(op), Ty::Uniform(_)) = (self.registers.leave_racks, f.result_ty) {
+        if let Some(op) = self.registers.leave_racks
+            && f.result.is_none_or(|result| matches!(result.ty, Ty::Uniform(_)))
+        {
             self.out.push(bare(op, None, SmallVec::new()));
         }
         self.out.push(bare(self.registers.ret, None, SmallVec::new()));
@@ -291,8 +297,7 @@ impl<'a> Assign<'a> {
             params: f.params.clone(),
             literals: self.literals,
             insts: self.out,
-            result_ty: f.result_ty,
-            result_place: f.result_place,
+            result: f.result.map(Outcome::returned),
         })
     }
 }
@@ -309,7 +314,7 @@ fn made(inst: &Inst<Reg>, profile: Profile) -> Vec<u8> {
 /// to it, so that the last instruction leaves it there.
 fn hints(body: &Body, order: &[u32], last: &[u32]) -> Vec<Option<PhysReg>> {
     let mut hints = vec![None; body.f.regs.len()];
-    hints[body.f.result.0 as usize] = Some(body.f.result_place);
+    body.f.result.into_iter().for_each(|result| hints[result.reg.0 as usize] = Some(result.place));
     for (place, &at) in order.iter().enumerate().rev() {
         let inst = body.inst(at);
         let Some(hint) = inst.dst.and_then(|dst| hints[dst.0 as usize]) else { continue };

@@ -14,7 +14,7 @@
 //! ```
 
 use crate::pressure::{Body, available, excess, peak, registers_of};
-use rake_ir::machine::{Class, Inst, Kind, Operand};
+use rake_ir::machine::{Class, Inst, Kind};
 use rake_ir::selected::{Function, Reg};
 use std::collections::BTreeMap;
 
@@ -137,13 +137,16 @@ fn apply(body: &Body, order: &[u32], group: &[Again]) -> Function {
         }
         let mut inst = body.inst(at).clone();
         for arg in &mut inst.args {
-            let copy = arg.reg().and_then(|reg| copies.get(&reg)).filter(|(again, _)| place >= again.to);
-            *arg = copy.map_or(*arg, |(_, copy)| Operand::Reg(*copy));
+            let copy =
+                |reg: Reg| copies.get(&reg).filter(|(again, _)| place >= again.to).map_or(reg, |(_, copy)| *copy);
+            *arg = arg.map(|reg| Some(copy(reg))).unwrap_or(*arg);
         }
         out.insts.push(inst);
     }
-    if let Some((_, copy)) = copies.get(&out.result) {
-        out.result = *copy;
+    if let Some(result) = &mut out.result
+        && let Some((_, copy)) = copies.get(&result.reg)
+    {
+        result.reg = *copy;
     }
     out
 }

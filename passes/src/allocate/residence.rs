@@ -37,9 +37,9 @@ pub(super) fn choose(body: &Body, order: &[u32], mut needs: Vec<Need>) -> Reside
         }
     }
     let mut residence = vec![Vec::new(); body.f.regs.len()];
-    if body.constant(body.f.result).is_some() {
+    if let Some(result) = body.f.result.filter(|result| body.constant(result.reg).is_some()) {
         let end = order.len() as u32;
-        residence[body.f.result.0 as usize].push((end, end));
+        residence[result.reg.0 as usize].push((end, end));
     }
     // Those that need registers anyway come first, then the most read.
     constants.sort_by_key(|reg| {

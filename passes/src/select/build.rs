@@ -10,7 +10,7 @@ use rake_ir::machine::abi::Abi;
 use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, Kind, LiteralId, MachOp, Operand, Shortcut};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
-use rake_ir::selected::{Function, Param, Reg, RegInfo};
+use rake_ir::selected::{Function, Outcome, Param, Reg, RegInfo};
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
 use rake_ir::value::lanes_of;
@@ -91,9 +91,7 @@ impl<'a> Builder<'a> {
             params,
             literals: Vec::new(),
             insts: Vec::with_capacity(source.values.len() + 8),
-            result: Reg(0),
-            result_ty,
-            result_place: Abi::of(profile).result(result_ty),
+            result: Some(Outcome { reg: Reg(0), ty: result_ty, place: Abi::of(profile).result(result_ty) }),
         };
         let map = vec![None; source.values.len()];
         let (done, literals, makers) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -191,7 +189,7 @@ impl<'a> Builder<'a> {
         let Some(result) = self.source.result else { return Ok(self.out) };
         let span = self.source.values[result].span;
         let reg = self.operand(Some(result), span)?;
-        let ty = self.out.result_ty;
+        let ty = self.source.values[result].ty;
         let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any };
         let key = match ty {
             Ty::Rack(_) => None,
@@ -201,12 +199,13 @@ impl<'a> Builder<'a> {
             Ty::Uniform(_) | Ty::Address => Some(Key::LeaveUniform),
         };
         // What is left as it was computed has its place already.
-        self.out.result = match key.filter(|_| !self.left) {
+        let reg = match key.filter(|_| !self.left) {
             None => reg,
             Some(key) => self
                 .sequence(self.rule(key, ty.elem()), &[reg], None, &site)
                 .map_err(|why| Diagnostic::error(Code::NotOnProfile, span, why))?,
         };
+        self.out.result = self.out.result.map(|outcome| Outcome { reg, ..outcome });
         if self.shortened {
             drop_unread(&mut self.out);
         }
@@ -463,11 +462,11 @@ impl<'a> Builder<'a> {
 /// Drops the instructions whose results nothing reads.
 fn drop_unread(f: &mut Function) {
     let mut read = vec![false; f.regs.len()];
-    read[f.result.0 as usize] = true;
+    f.result.into_iter().for_each(|result| read[result.reg.0 as usize] = true);
     let mut kept: Vec<Inst<Reg>> = Vec::with_capacity(f.insts.len());
     for inst in f.insts.drain(..).rev() {
         if inst.dst.is_none_or(|dst| read[dst.0 as usize]) {
-            inst.args.iter().filter_map(|arg| arg.reg()).for_each(|reg| read[reg.0 as usize] = true);
+            inst.regs().for_each(|reg| read[reg.0 as usize] = true);
             kept.push(inst);
         }
     }

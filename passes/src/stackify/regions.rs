@@ -22,7 +22,7 @@ impl Regions {
             |reg: Reg| graph.definition(reg).filter(|_| !graph.is_constant(reg)).and_then(|inst| inst.region);
         let mut region = vec![None; f.regs.len()];
         let mut read_outside = vec![false; f.regs.len()];
-        read_outside[f.result.0 as usize] = true;
+        f.result.into_iter().for_each(|result| read_outside[result.reg.0 as usize] = true);
         let mut outputs: BTreeMap<u32, Option<Vec<Reg>>> = BTreeMap::new();
         for inst in &f.insts {
             let Some(dst) = inst.dst.filter(|&dst| graph.is_read(dst)) else { continue };

@@ -92,6 +92,7 @@ fn instruction(
             }
             Operand::Literal(id) if slot.mem.is_literal() => literal = Some(id),
             Operand::Literal(_) | Operand::Broadcast(_) => return Err("a literal where none can stand".into()),
+            _ => return Err("an operand that no row has".into()),
         }
     }
     compare_literal(image, decoded.target, inst, literal, function)

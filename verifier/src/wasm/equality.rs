@@ -97,7 +97,8 @@ pub fn check_custom(module: &Module<'_>, program: &Program, pairs: &[Pair]) -> R
     for (pair, function) in pairs.iter().zip(&program.functions) {
         functions.insert(pair.kernel, function.name.to_string());
         functions.insert(pair.wrapper, super::wrapper_name(&function.name));
-        let out = u32::from(super::stores(type_of(function.result_place.class)));
+        let stores = function.result.is_some_and(|result| type_of(result.place.class) == wasmparser::ValType::V128);
+        let out = u32::from(stores);
         if out == 1 {
             locals.insert((pair.wrapper, 0), "out");
         }

@@ -51,11 +51,6 @@ fn type_of(class: Class) -> ValType {
     }
 }
 
-/// Whether a wrapper stores a result of this type, instead of returning it.
-fn stores(result: ValType) -> bool {
-    result == ValType::V128
-}
-
 /// What is known of the instructions of a profile.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
@@ -233,12 +228,13 @@ fn class_of(ty: Ty) -> ValType {
 /// Checks that a wrapper takes addresses for racks, loads those, calls its kernel and stores a rack.
 fn check_wrapper(module: &Module<'_>, facts: &FunctionFacts, pair: &Pair) -> Result<(), String> {
     let what = || format!("`{}`", wrapper_name(&facts.name));
-    let result = class_of(facts.result);
+    let results: Vec<ValType> = facts.result.into_iter().map(class_of).collect();
+    let stores = results == [ValType::V128];
     let by_address = |ty: ValType| if ty == ValType::V128 { ValType::I32 } else { ty };
     let params: Vec<ValType> = facts.params.iter().map(|&ty| class_of(ty)).collect();
-    let out = stores(result).then_some(ValType::I32);
+    let out = stores.then_some(ValType::I32);
     let types: Vec<ValType> = out.into_iter().chain(params.iter().map(|&ty| by_address(ty))).collect();
-    let results = if stores(result) { vec![] } else { vec![result] };
+    let results = if stores { vec![] } else { results };
     let found = module.type_of(pair.wrapper).ok_or_else(|| format!("{} has no type", what()))?;
     if found.params() != types || found.results() != results {
         return Err(format!("{} has another type than it should", what()));
@@ -252,7 +248,7 @@ fn check_wrapper(module: &Module<'_>, facts: &FunctionFacts, pair: &Pair) -> Res
         }
     }
     code.push(Operator::Call { function_index: pair.kernel });
-    if stores(result) {
+    if stores {
         code.push(Operator::V128Store { memarg });
     }
     code.push(Operator::End);
@@ -273,7 +269,8 @@ fn check_kernel(
 ) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let params: Vec<ValType> = facts.params.iter().map(|&ty| class_of(ty)).collect();
-    let plain = |found: &wasmparser::FuncType| found.params() == params && found.results() == [class_of(facts.result)];
+    let results: Vec<ValType> = facts.result.into_iter().map(class_of).collect();
+    let plain = |found: &wasmparser::FuncType| found.params() == params && found.results() == results;
     if !module.type_of(number).is_some_and(plain) {
         wrong.push(differs(facts, format!("`{}` has another type than its source", facts.name)));
     }

@@ -108,6 +108,7 @@ impl Context<'_> {
                     let literal = self.function.literals.get(id.0 as usize).ok_or("a literal that is not there")?;
                     self.literal(decoded, found.next(), slot, literal, element, relocations.next())?;
                 }
+                _ => return Err("an operand that no row has".into()),
             }
         }
         if let Some(imm) = inst.imm.or(implied_imm) {

@@ -133,7 +133,7 @@ fn check_boundary(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction],
     let places = SYSTEM_V.places(facts.params.iter().copied());
     let words = places.iter().flatten().filter(|r| r.class == File::G);
     let mut written: BTreeMap<u8, Source> = words.map(|r| (r.number, Source::Value)).collect();
-    let word_result = SYSTEM_V.class_of(facts.result) == File::G;
+    let word_result = facts.result.is_some_and(|ty| SYSTEM_V.class_of(ty) == File::G);
     for (index, inst) in insts.iter().enumerate() {
         let name = inst.mnemonic.as_str();
         let mut broken: Vec<(Obligation, String)> = Vec::new();
@@ -221,8 +221,9 @@ fn check_reads(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction], sa
         }
         written.extend(inst.operands().first().and_then(named));
     }
-    let result = SYSTEM_V.result(facts.result);
-    if !written.contains(&result) {
+    if let Some(result) = facts.result.map(|ty| SYSTEM_V.result(ty))
+        && !written.contains(&result)
+    {
         let at = insts.last().map_or(0, |inst| inst.offset);
         say(at, Obligation::DefinedReads, format!("nothing writes the result's register {result}"));
     }
@@ -239,7 +240,7 @@ fn check_ends(space: Space, facts: &FunctionFacts, insts: &[Instruction], say: &
             say(inst.offset, Obligation::Ending, "`ret` is missing or in the middle".into());
         }
     }
-    let due = space != Space::Sse && matches!(facts.result, Ty::Uniform(_));
+    let due = space != Space::Sse && matches!(facts.result, None | Some(Ty::Uniform(_)));
     let zeroed: Vec<usize> = (0..insts.len()).filter(|&i| is(&insts[i], "vzeroupper")).collect();
     let only_words_after = |at: usize| {
         insts[at + 1..].iter().all(|i| {
