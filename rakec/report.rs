@@ -45,6 +45,7 @@ pub const fn class_name(kind: Kind) -> &'static str {
         Kind::Const => "const",
         Kind::Boundary => "boundary",
         Kind::Word => "word",
+        Kind::Transfer => "transfer",
         Kind::Control => "control",
     }
 }

@@ -39,6 +39,7 @@ pub use check::{Checker, check, check_sanitised};
 pub use control::{Extent, extents};
 pub use eval::{EvalError, Evaluation, eval, eval_function, eval_run};
 pub use facts::{completes, excludes, fact, implies, known};
+pub(crate) use text::read_pointee;
 pub use text::{FunctionPrinter, FunctionReader, number, print, read};
 
 use crate::ops::{Imm, Op};

@@ -18,7 +18,7 @@ use crate::machine::{Class, Flow, Inst, Kind, Mem, Operand, PhysReg, tables};
 use crate::memory::Memory;
 use crate::profile::Profile;
 use crate::span::Span;
-use crate::types::Ty;
+use crate::types::{Pointee, Ty};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
@@ -47,6 +47,8 @@ pub struct Param {
     pub name: SmolStr,
     /// Its source type.
     pub ty: Ty,
+    /// What an address leads to.
+    pub points_to: Option<Pointee>,
     /// Where the caller puts it.
     pub place: PhysReg,
     /// Its declaration.

@@ -130,8 +130,8 @@ fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Par
                 .at(format!("`{}` would be passed in memory", param.name))
                 .note(format!("the C calling convention passes {most} {what} in registers")));
         };
-        let (name, ty, span) = (param.name.clone(), param.ty, param.span);
-        params.push(selected::Param { name, ty, place, span });
+        let (name, ty, points_to, span) = (param.name.clone(), param.ty, param.points_to.clone(), param.span);
+        params.push(selected::Param { name, ty, points_to, place, span });
     }
     Ok(params)
 }

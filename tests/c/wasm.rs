@@ -37,6 +37,7 @@ fn function(profile: Profile, op: Wasm) -> Function {
     let param = |(at, (&ty, place)): (usize, (&Ty, &Option<_>))| Param {
         name: format!("p{at}").into(),
         ty,
+        points_to: None,
         place: place.unwrap(),
         span: Span::default(),
     };
@@ -63,7 +64,7 @@ fn function(profile: Profile, op: Wasm) -> Function {
         params,
         literals: literals.collect(),
         insts: vec![inst],
-        result: Some(Outcome { reg: Reg(params.len() as u32), ty: result_ty, place: abi.result(result_ty) }),
+        result: Some(Outcome { reg: Reg(types.len() as u32), ty: result_ty, place: abi.result(result_ty) }),
     }
 }
 

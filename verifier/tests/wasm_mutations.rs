@@ -78,6 +78,7 @@ fn function(op: Wasm) -> Function {
     let param = |(at, (&ty, place)): (usize, (&Ty, _))| Param {
         name: format!("p{at}").into(),
         ty,
+        points_to: None,
         place: Option::unwrap(place),
         span: Span::default(),
     };

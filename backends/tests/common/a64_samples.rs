@@ -76,7 +76,13 @@ pub fn function(name: &str, literals: Vec<Vec<u8>>, insts: &[Inst<PhysReg>]) -> 
         name: name.into(),
         span: Span::default(),
         params: (0..params.len())
-            .map(|i| Param { name: format!("p{i}").into(), ty: params[i], place: places[i], span: Span::default() })
+            .map(|i| Param {
+                name: format!("p{i}").into(),
+                ty: params[i],
+                points_to: None,
+                place: places[i],
+                span: Span::default(),
+            })
             .collect(),
         literals,
         insts: all,

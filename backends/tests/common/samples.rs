@@ -34,6 +34,7 @@ pub fn function(name: &str, params: &[Ty], result: Ty, literals: Vec<Vec<u8>>, i
             .map(|(i, (&ty, place))| Param {
                 name: format!("p{i}").into(),
                 ty,
+                points_to: None,
                 place: place.unwrap(),
                 span: Span::default(),
             })
@@ -189,7 +190,9 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
         .iter()
         .copied()
         .filter(|&op| {
-            MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+            MachOp::X86(op).is_in(profile)
+                && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+                && !(X86::AddLong..=X86::Pop).contains(&op)
         })
         .collect();
     let mut functions = Vec::new();
@@ -222,7 +225,9 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
     let mut programs: Vec<Program> = ALL
         .iter()
         .filter(|&&op| {
-            MachOp::X86(op).is_in(profile) && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+            MachOp::X86(op).is_in(profile)
+                && !matches!(op, X86::Ret | X86::Vzeroupper | X86::MovdOut | X86::Pextrd)
+                && !(X86::AddLong..=X86::Pop).contains(&op)
         })
         .map(|&op| {
             let mut random = Random(op as u64 + 7);

@@ -21,6 +21,7 @@ use super::{Address, Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg};
 use crate::allocated;
 use crate::diag::Diagnostic;
 use crate::lane::FuseLevel;
+use crate::lane::read_pointee;
 use crate::profile::{Family, Profile};
 use crate::selected::{self, Outcome, Param, Reg, RegInfo, Returned};
 use crate::span::{FileId, Span};
@@ -110,8 +111,11 @@ fn open(out: &mut String, head: &Head) {
 
 /// The line that opens a function.
 pub(crate) fn print_head(out: &mut String, head: &Head) {
-    let params =
-        head.params.iter().map(|p| format!("{}: {} = {}", p.name, p.ty, p.place)).collect::<Vec<_>>().join(", ");
+    let param = |p: &Param| match &p.points_to {
+        Some(pointee) => format!("{}: {} to {pointee} = {}", p.name, p.ty, p.place),
+        None => format!("{}: {} = {}", p.name, p.ty, p.place),
+    };
+    let params = head.params.iter().map(param).collect::<Vec<_>>().join(", ");
     let _ = match head.result {
         Some(Returned { ty, place }) => writeln!(out, "\nscratch {}({params}) -> {ty} = {place} {{", head.name),
         None => writeln!(out, "\nrun {}({params}) {{", head.name),
@@ -361,8 +365,9 @@ fn parameters(line: &mut Line) -> Result<Vec<Param>> {
         let name = line.word("a parameter's name")?.into();
         line.expect(":")?;
         let ty = line.ty()?;
+        let points_to = if line.keyword("to") { Some(read_pointee(line)?) } else { None };
         line.expect("=")?;
-        params.push(Param { name, ty, place: physical(line)?, span });
+        params.push(Param { name, ty, points_to, place: physical(line)?, span });
     }
     Ok(params)
 }

@@ -192,7 +192,7 @@ impl Shape {
 fn memory_fits(mem: Mem, size: u8, broadcast: bool, space: Space) -> bool {
     let rack = [16, 32, 64][space as usize];
     match mem {
-        Mem::No => false,
+        Mem::No | Mem::Place(_) | Mem::Places | Mem::Sum | Mem::Number | Mem::Constant => false,
         Mem::Rack => size == rack && !broadcast,
         Mem::Element => size == 4 && !broadcast,
         // The address of a table is taken, not its bytes.

@@ -26,7 +26,8 @@ fn call(program: &Program, args: &[u64], memory: &mut Memory) -> Result<Option<B
     selected::run(&program.functions[0], program.profile, &args, memory)
 }
 
-const ADD: &str = "run add(a: <u64> = g7, b: <u64> = g6, out: <u64> = g2, n: <i64> = g1) {
+const ADD: &str =
+    "run add(a: address to []u32 = g7, b: address to []u32 = g6, out: address to mut []u32 = g2, n: <i64> = g1) {
   %4 : g = long_zero
   %5 : g = move_long %4
   loop
@@ -59,7 +60,7 @@ fn the_same_runs_in_registers() {
 profile x86-avx2
 fuse full
 
-run add(a: <u64> = g7, b: <u64> = g6, out: <u64> = g2, n: <i64> = g1) {
+run add(a: address to []u32 = g7, b: address to []u32 = g6, out: address to mut []u32 = g2, n: <i64> = g1) {
   push g3
   g3 = long_zero
   loop
@@ -97,7 +98,7 @@ run add(a: <u64> = g7, b: <u64> = g6, out: <u64> = g2, n: <i64> = g1) {
 #[test]
 fn a_masked_rest_touches_its_lanes_alone() {
     // Three lanes of sixteen: bzhi of all ones by 3 is 0b111.
-    let body = "run double(a: <u64> = g7, out: <u64> = g6, n: <i64> = g2) {
+    let body = "run double(a: address to []u32 = g7, out: address to mut []u32 = g6, n: <i64> = g2) {
   %3 : g = long_const -1
   %4 : g = bzhi %3, %2
   %5 : k = word_mask %4
@@ -154,7 +155,7 @@ fn a_check_traps() {
 
 #[test]
 fn gathers_and_scatters_follow_their_masks() {
-    let body = "run spread(a: <u64> = g7, out: <u64> = g6) {
+    let body = "run spread(a: address to []u32 = g7, out: address to mut []u32 = g6) {
   literal 0 = 0x03000000020000000100000000000000
   %2 : v = load literal 0
   %3 : g = long_const 7
