@@ -97,7 +97,7 @@ impl Shapes {
     pub fn of(profile: Profile) -> Option<Shapes> {
         let space = Space::of(profile)?;
         let mut by_mnemonic: HashMap<&'static str, Vec<Shape>> = HashMap::new();
-        for &op in ALL {
+        for &op in ALL.iter().filter(|op| !(X86::AddLong..=X86::Pop).contains(*op)) {
             if let Some(mnemonic) = op.info().mnemonics[space as usize] {
                 by_mnemonic.entry(mnemonic).or_default().push(Shape::of(op, profile, space));
             }
