@@ -1,6 +1,6 @@
 //! What the ELF objects of every family have in common: symbols of functions, unwinding, the stamp and the notes.
 //!
-//! No function touches the stack, so each unwinding entry says only where a function is. No stack is executable.
+//! An unwinding entry says where a function is and, of one that saves registers, where those are. No stack is executable.
 
 use crate::Options;
 use object::elf::{SHF_ALLOC, STB_GLOBAL, STT_FUNC, STV_DEFAULT, STV_HIDDEN};
@@ -24,6 +24,8 @@ pub struct Placed {
     pub len: u32,
     /// Where each of its instructions starts, from `start`.
     pub insts: Vec<u32>,
+    /// What an unwinder is told of it beside where it is (DWARF 5, section 6.4.2).
+    pub unwind: Vec<u8>,
 }
 
 /// What a family's objects differ in.
@@ -102,30 +104,29 @@ pub(crate) fn relocate(
     out.add_relocation(section, Relocation { offset: u64::from(at), symbol, addend, flags })
 }
 
-/// Bytes of one frame description entry.
-const FDE_LEN: u32 = 20;
-
 fn unwind(out: &mut Object<'_>, text: SectionId, machine: &Machine, functions: &[Placed]) -> object::write::Result<()> {
     let mut bytes = machine.cie.to_vec();
-    let entry = |index: usize| machine.cie.len() as u32 + FDE_LEN * index as u32;
+    let mut starts = Vec::with_capacity(functions.len());
     for (index, function) in functions.iter().enumerate() {
-        // Length, distance back to the entry above, the start (relocated), the length, no augmentation, padding.
-        for word in [FDE_LEN - 4, entry(index) + 4, 0, function.len, 0] {
+        let entry = bytes.len();
+        // Length, distance back to the entry above, the start (relocated), the length, no augmentation; padding.
+        for word in [0, entry as u32 + 4, 0, function.len] {
             bytes.extend_from_slice(&word.to_le_bytes());
         }
-    }
-    // GNU `as` pads the last entry's end to eight bytes.
-    let excess = bytes.len() % 8;
-    if excess != 0 && !functions.is_empty() {
-        let last = bytes.len() - FDE_LEN as usize;
-        bytes[last] += (8 - excess) as u8;
-        bytes.resize(bytes.len() + 8 - excess, 0);
+        bytes.push(0);
+        bytes.extend_from_slice(&function.unwind);
+        // GNU `as` pads the last entry's end to eight bytes, the others' to four.
+        let last = index + 1 == functions.len();
+        bytes.resize(bytes.len().next_multiple_of(if last { 8 } else { 4 }), 0);
+        let len = (bytes.len() - entry - 4) as u32;
+        bytes[entry..entry + 4].copy_from_slice(&len.to_le_bytes());
+        starts.push(entry as u32 + 8);
     }
     let section = out.add_section(Vec::new(), b".eh_frame".to_vec(), SectionKind::ReadOnlyData);
     out.section_mut(section).flags = SectionFlags::Elf { sh_flags: u64::from(SHF_ALLOC) };
     out.append_section_data(section, &bytes, 8);
-    for (index, function) in functions.iter().enumerate() {
-        relocate(out, section, entry(index) + 8, machine.relative, text, i64::from(function.start))?;
+    for (at, function) in starts.into_iter().zip(functions) {
+        relocate(out, section, at, machine.relative, text, i64::from(function.start))?;
     }
     Ok(())
 }

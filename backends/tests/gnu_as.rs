@@ -2,6 +2,9 @@
 
 #[path = "common/objects.rs"]
 mod objects;
+#[path = "common/run_samples.rs"]
+#[allow(dead_code)]
+mod run_samples;
 #[path = "common/samples.rs"]
 #[allow(dead_code)]
 mod samples;
@@ -9,7 +12,8 @@ mod samples;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object};
 use rake_backends::{Options, x86};
-use rake_ir::allocated::Program;
+use rake_ir::allocated::{Program, check};
+use run_samples::every_row_of_runs;
 use samples::{PROFILES, every_row};
 use std::process::Command;
 
@@ -26,6 +30,15 @@ fn compare(program: &Program, name: &str) {
 fn the_assembler_makes_the_same_object_of_every_row() {
     for profile in PROFILES {
         compare(&every_row(profile, 40), profile.name());
+    }
+}
+
+#[test]
+fn the_assembler_makes_the_same_object_of_runs() {
+    for profile in PROFILES {
+        let program = every_row_of_runs(profile, 12);
+        assert_eq!(check(&program), Ok(()));
+        compare(&program, &format!("runs-{}", profile.name()));
     }
 }
 

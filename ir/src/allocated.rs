@@ -120,6 +120,7 @@ fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) 
             }
             paths.here.insert(r);
         }
+        check_gather(inst, &mut say);
         // What an instruction leaves without a value is not read again.
         if let Some(lost) = row.loses.and_then(|slot| inst.args.get(usize::from(slot))?.reg()) {
             paths.here.remove(&lost);
@@ -135,6 +136,18 @@ fn check_function(f: &Function, profile: Profile, say: &mut impl FnMut(String)) 
         say(format!("the result's register {place} is never written"));
     }
     check_saved(f, say);
+}
+
+/// A gather's result, indices and mask are registers apart: the machine traps where two are one.
+fn check_gather(inst: &Inst<PhysReg>, say: &mut impl FnMut(String)) {
+    let slots = inst.op.info().slots;
+    let gathers = inst.dst.filter(|_| slots.iter().any(|slot| slot.mem == Mem::Places));
+    let Some(dst) = gathers else { return };
+    let index = inst.args.iter().find_map(|arg| arg.address()).and_then(|address| address.index);
+    let mask = inst.op.info().loses.and_then(|slot| inst.args.get(usize::from(slot))?.reg());
+    if index == Some(dst) || mask == Some(dst) || mask == index {
+        say("its registers are not apart".into());
+    }
 }
 
 /// Whether a function may write a register: one that the caller expects to be lost, or one that it has saved.

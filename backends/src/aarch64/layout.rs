@@ -48,7 +48,13 @@ pub fn lay_out(program: &Program) -> Result<Layout, Diagnostic> {
             out.text.resize(start + at as usize, PADDING);
             out.text.extend(function.literals.get(literal as usize).into_iter().flatten());
         }
-        out.functions.push(Placed { name: function.name.clone(), start: start as u32, len, insts: starts });
+        out.functions.push(Placed {
+            name: function.name.clone(),
+            start: start as u32,
+            len,
+            insts: starts,
+            unwind: Vec::new(),
+        });
         out.pools.push(pool);
     }
     Ok(out)

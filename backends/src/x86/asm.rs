@@ -11,7 +11,9 @@
 
 use super::elf::PROPERTY;
 use super::encode::instruction;
+use super::jumps::{Target, is_label, jumps, mnemonic};
 use super::layout::{Layout, PADDING, lay_out};
+use super::unwind;
 use crate::Options;
 use crate::assembly::{self, Dialect};
 use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
@@ -21,6 +23,7 @@ use rake_ir::machine::MachOp;
 use rake_ir::machine::x86::Space;
 use rake_ir::machine::x86::X86;
 use rake_ir::span::Span;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const DIALECT: Dialect = Dialect { comment: "#", at: '@', padding: PADDING, landing: "endbr64", property: PROPERTY };
@@ -44,9 +47,9 @@ pub fn emit(
     settings.set_space_after_operand_separator(true);
     settings.set_first_operand_char_index(13);
     settings.set_small_hex_numbers_in_decimal(true);
-    for function in &program.functions {
+    for (number, function) in program.functions.iter().enumerate() {
         let exported = (options.exported)(&function.name);
-        emit_function(&mut out, program, &layout, function, exported, &mut formatter, line);
+        emit_function(&mut out, program, &layout, (number, function), exported, &mut formatter, line);
     }
     literals(&mut out, &layout);
     assembly::end(&mut out, &DIALECT, &stamp);
@@ -73,11 +76,19 @@ fn label(offset: u64) -> String {
     format!(".LC{offset}")
 }
 
+/// The label of a place that jumps lead to.
+fn target(function: usize, target: Target) -> String {
+    match target {
+        Target::Inst(inst) => format!(".L{function}_{inst}"),
+        Target::Trap => format!(".L{function}_trap"),
+    }
+}
+
 fn emit_function(
     out: &mut String,
     program: &Program,
     layout: &Layout<'_>,
-    function: &Function,
+    (number, function): (usize, &Function),
     exported: bool,
     formatter: &mut GasFormatter,
     line: &dyn Fn(Span) -> Option<(String, u32)>,
@@ -85,11 +96,29 @@ fn emit_function(
     let Some(space) = Space::of(program.profile) else { return };
     assembly::begin_function(out, &DIALECT, function, exported);
     let mut said = (None, None);
-    for inst in &function.insts {
+    let jumps = jumps(function);
+    let targets: BTreeSet<Target> = jumps.iter().flatten().map(|jump| jump.to).collect();
+    let traps = targets.contains(&Target::Trap);
+    let rules = unwind::rules(function, traps);
+    let rules_at = |out: &mut String, at: usize| {
+        rules.iter().filter(|(before, _)| *before == at).for_each(|(_, rule)| unwind::directive(out, *rule));
+    };
+    for (at, inst) in function.insts.iter().enumerate() {
+        rules_at(out, at);
+        if targets.contains(&Target::Inst(at as u32)) {
+            let _ = writeln!(out, "{}:", target(number, Target::Inst(at as u32)));
+        }
+        if is_label(inst.op.flow()) {
+            continue;
+        }
         let here = (line(inst.span), inst.region);
         if here != said {
             assembly::remark(out, &DIALECT, &here.0, here.1);
             said = here;
+        }
+        if let Some(jump) = jumps[at] {
+            let _ = writeln!(out, "\t{:<12}{}", mnemonic(jump.cond), target(number, jump.to));
+            continue;
         }
         let address = |l: u32| {
             let literal = function.literals.get(l as usize).and_then(|l| layout.pool.offset(l));
@@ -103,6 +132,10 @@ fn emit_function(
             formatter.format(&one, out);
             out.push('\n');
         }
+    }
+    rules_at(out, function.insts.len());
+    if traps {
+        let _ = writeln!(out, "{}:\n\tud2", target(number, Target::Trap));
     }
     assembly::end_function(out, &function.name);
 }

@@ -1,7 +1,6 @@
 //! ELF objects for x86-64, by the crate `object`.
 //!
-//! Sections: `.text`; `.rodata` with the literals; `.eh_frame` (no function touches the stack, so each entry says only
-//! where it is); `.comment` with the stamp; `.note.GNU-stack` (no executable stack); `.note.gnu.property` (IBT: every
+//! Sections: `.text`; `.rodata` with the literals; `.eh_frame`; `.comment` with the stamp; `.note.GNU-stack` (no executable stack); `.note.gnu.property` (IBT: every
 //! function begins with `endbr64`; SHSTK: none touches its return address). All relocations are PC-relative, so the
 //! object links into executables and shared objects at any address.
 

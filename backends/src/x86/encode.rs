@@ -5,6 +5,9 @@
 //! displacement is left zero for a relocation.
 
 use super::codes::codes;
+use super::jumps::{Jump, Piece, Target, is_label, jumps, link};
+use super::unwind;
+use super::words::{narrow, numbered, put};
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 use rake_ir::allocated::Function;
 use rake_ir::diag::{self, Diagnostic};
@@ -32,6 +35,8 @@ pub struct Encoded {
     pub fixups: Vec<Fixup>,
     /// Where each instruction of the function starts.
     pub starts: Vec<u32>,
+    /// What an unwinder is told of it.
+    pub unwind: Vec<u8>,
 }
 
 /// Encodes a function. Each begins with `endbr64`, so that indirect calls reach it under branch protection.
@@ -39,28 +44,54 @@ pub struct Encoded {
 /// # Errors
 /// An instruction that the profile does not have, which is a fault of the compiler.
 pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> {
-    let mut encoder = Encoder::try_with_capacity(64, function.insts.len() * 7 + 4).map_err(|e| fault(function, &e))?;
-    let mut out = Encoded { starts: Vec::with_capacity(function.insts.len()), ..Encoded::default() };
-    let landing = Instruction::with(Code::Endbr64);
-    let mut at = encoder.encode(&landing, 0).map_err(|e| fault(function, &e))?;
-    let mut holes: Vec<usize> = Vec::new();
-    for inst in &function.insts {
-        let one = instruction(inst, space, |_| at as u64).ok_or_else(|| unsupported(function, inst))?;
-        let len = encoder.encode(&one, at as u64).map_err(|e| fault(function, &e))?;
-        if let Some(literal) = inst.args.iter().find_map(|a| a.literal()).filter(|_| one.is_ip_rel_memory_operand()) {
-            let displacement = encoder.get_constant_offsets().displacement_offset();
-            let to_end = (len - displacement) as u8;
-            out.fixups.push(Fixup { at: (at + displacement) as u32, to_end, literal: literal.0 });
-            holes.push(at + displacement);
-        }
-        out.starts.push(at as u32);
-        at += len;
+    let jumps = jumps(function);
+    let mut pieces = Vec::with_capacity(function.insts.len() + 1);
+    let mut holes = Vec::new();
+    for (index, inst) in function.insts.iter().enumerate() {
+        pieces.push(match jumps[index] {
+            Some(jump) => Piece::Jump(jump),
+            None if is_label(inst.op.flow()) => Piece::Code(Vec::new()),
+            None => {
+                let one = instruction(inst, space, |_| 0).ok_or_else(|| unsupported(function, inst))?;
+                let (bytes, displacement) = bytes(&one).map_err(|e| fault(function, &e))?;
+                let literal = inst.args.iter().find_map(|a| a.literal());
+                if let Some(literal) = literal.filter(|_| one.is_ip_rel_memory_operand()) {
+                    holes.push((index, displacement, literal.0));
+                }
+                Piece::Code(bytes)
+            }
+        });
     }
-    out.code = encoder.take_buffer();
-    for hole in holes {
-        out.code[hole..hole + 4].fill(0);
+    let (landing, _) = bytes(&Instruction::with(Code::Endbr64)).map_err(|e| fault(function, &e))?;
+    let (code, mut starts) = link(&pieces, landing.len());
+    let mut out = Encoded { code: [landing, code].concat(), ..Encoded::default() };
+    for (index, displacement, literal) in holes {
+        let at = starts[index] + displacement;
+        out.code[at..at + 4].fill(0);
+        out.fixups.push(Fixup { at: at as u32, to_end: (starts[index + 1] - at) as u8, literal });
     }
+    let traps = traps(&jumps);
+    out.unwind = unwind::bytes(&unwind::rules(function, traps), &starts);
+    if traps {
+        let (trap, _) = bytes(&Instruction::with(Code::Ud2)).map_err(|e| fault(function, &e))?;
+        out.code.extend(trap);
+    }
+    starts.pop();
+    out.starts = starts.into_iter().map(|start| start as u32).collect();
     Ok(out)
+}
+
+/// Whether some jump leads to the trap behind the end.
+pub(super) fn traps(jumps: &[Option<Jump>]) -> bool {
+    jumps.iter().flatten().any(|jump| jump.to == Target::Trap)
+}
+
+/// The bytes of an instruction, and where among them its displacement stands.
+fn bytes(one: &Instruction) -> Result<(Vec<u8>, usize), IcedError> {
+    let mut encoder = Encoder::try_with_capacity(64, 16)?;
+    encoder.encode(one, 0)?;
+    let displacement = encoder.get_constant_offsets().displacement_offset();
+    Ok((encoder.take_buffer(), displacement))
 }
 
 fn fault(function: &Function, error: &IcedError) -> Diagnostic {
@@ -76,13 +107,21 @@ fn unsupported(function: &Function, inst: &Inst<PhysReg>) -> Diagnostic {
 pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u32) -> u64) -> Option<Instruction> {
     let MachOp::X86(op) = inst.op else { return None };
     let info = op.info();
-    let code = codes(op)[space as usize];
+    let number = inst.args.iter().find_map(|arg| if let Operand::Number(number) = arg { Some(*number) } else { None });
+    let code = match number {
+        Some(number) => numbered(op, number, inst.args.first().and_then(|arg| arg.reg()))?,
+        None => codes(op)[space as usize],
+    };
     if code == Code::INVALID || info.mnemonics[space as usize].is_none() || inst.args.len() != info.slots.len() {
         return None;
     }
     let mut out = Builder { inner: Instruction::default(), next: 0, address: &address };
     out.inner.set_code(code);
     if let (Some(dst), Some(view)) = (inst.dst, info.dst) {
+        // What is cleared or set as a word has no upper half left.
+        let whole = op == X86::LongConst && code == Code::Mov_rm64_imm32;
+        let view =
+            if matches!(op, X86::LongZero | X86::LongConst | X86::ZeroExtend) && !whole { View::Word } else { view };
         out.register(register(dst, view, space)?);
         for _ in 0..implied_reads(op, space) {
             out.register(register(dst, view, space)?);
@@ -90,8 +129,13 @@ pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u
     }
     let tied = info.tied[space as usize].map(usize::from);
     for (index, (arg, slot)) in inst.args.iter().zip(info.slots).enumerate() {
-        if tied != Some(index) {
-            out.operand(*arg, slot, space)?;
+        if tied == Some(index) {
+            continue;
+        }
+        match (op, arg) {
+            (X86::StoreByte, Operand::Reg(r)) => out.register(narrow(r.number, 1)?),
+            (X86::StoreHalf, Operand::Reg(r)) => out.register(narrow(r.number, 2)?),
+            _ => out.operand(*arg, slot, space)?,
         }
     }
     if info.zeroing {
@@ -157,7 +201,25 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
                 self.inner.set_is_broadcast(embedded);
                 self.next += 1;
             }
-            Operand::Memory(_) | Operand::MemoryElement(_) | Operand::Number(_) => return None,
+            Operand::Memory(address) | Operand::MemoryElement(address) => {
+                let index_view = if slot.mem == Mem::Places { View::Rack } else { View::Address };
+                self.inner.set_op_kind(self.next, OpKind::Memory);
+                self.inner.set_memory_base(register(address.base, View::Address, space)?);
+                if let Some(index) = address.index {
+                    self.inner.set_memory_index(register(index, index_view, space)?);
+                    self.inner.set_memory_index_scale(1 << address.scale);
+                }
+                if address.disp != 0 {
+                    self.inner.set_memory_displ_size(1);
+                    self.inner.set_memory_displacement64(i64::from(address.disp) as u64);
+                }
+                self.inner.set_is_broadcast(matches!(arg, Operand::MemoryElement(_)));
+                self.next += 1;
+            }
+            Operand::Number(number) => {
+                put(&mut self.inner, self.next, number);
+                self.next += 1;
+            }
         }
         Some(())
     }
@@ -167,6 +229,7 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
 fn implied_reads(op: X86, space: Space) -> u8 {
     match (op, space) {
         (X86::Kzero | X86::Kones, _) => 2,
+        (X86::LongZero, _) => 1,
         (X86::Zero | X86::Ones, Space::Sse) | (X86::Splatps, _) => 1,
         (X86::Zero | X86::Ones, _) => 2,
         _ => 0,
@@ -191,11 +254,36 @@ fn register(r: PhysReg, view: View, space: Space) -> Option<Register> {
         (View::Half, Space::Evex) => (Register::YMM0, 32),
         (View::Rack | View::Low | View::Half, _) => (Register::XMM0, 16),
         (View::Mask, _) => (Register::K0, 8),
-        (View::Float | View::Long, _) => return None,
+        (View::Float, _) => return None,
         (View::Word, _) => (Register::EAX, 16),
-        (View::Address, _) => (Register::RAX, 16),
+        (View::Address | View::Long, _) => (Register::RAX, 16),
     };
     (r.class == view.class() && number < count && r != PhysReg { class: Class::K, number: 0 }).then(|| first + number)
+}
+
+/// Whether a register is one that only EVEX reaches.
+fn high_rack(inst: &Instruction) -> bool {
+    let high = |at: u32| {
+        let register = inst.op_register(at);
+        inst.op_kind(at) == OpKind::Register && register.is_vector_register() && register.number() >= 16
+    };
+    (0..inst.op_count()).any(high)
+}
+
+/// The EVEX encoding of what VEX encodes as well, where a row has either.
+fn with_evex(code: Code) -> Code {
+    match code {
+        Code::VEX_Vmovd_xmm_rm32 => Code::EVEX_Vmovd_xmm_rm32,
+        Code::VEX_Vmovd_rm32_xmm => Code::EVEX_Vmovd_rm32_xmm,
+        Code::VEX_Vpextrd_rm32_xmm_imm8 => Code::EVEX_Vpextrd_rm32_xmm_imm8,
+        Code::VEX_Vmovss_xmm_m32 => Code::EVEX_Vmovss_xmm_k1z_m32,
+        Code::VEX_Vmovsd_xmm_m64 => Code::EVEX_Vmovsd_xmm_k1z_m64,
+        Code::VEX_Vmovss_m32_xmm => Code::EVEX_Vmovss_m32_k1_xmm,
+        Code::VEX_Vmovsd_m64_xmm => Code::EVEX_Vmovsd_m64_k1_xmm,
+        Code::VEX_Vmovups_xmmm128_xmm => Code::EVEX_Vmovups_xmmm128_k1z_xmm,
+        Code::VEX_Vmovups_ymmm256_ymm => Code::EVEX_Vmovups_ymmm256_k1z_ymm,
+        other => other,
+    }
 }
 
 /// Replaces the encoding where GNU `as` takes another for the same text.
@@ -207,11 +295,10 @@ fn as_gnu_chooses(inst: &mut Instruction) {
         {
             inst.set_code(Code::VEX_Vmovaps_ymmm256_ymm);
         }
-        Code::VEX_Vmovd_xmm_rm32 if inst.op0_register().number() >= 16 => inst.set_code(Code::EVEX_Vmovd_xmm_rm32),
-        Code::VEX_Vmovd_rm32_xmm if inst.op1_register().number() >= 16 => inst.set_code(Code::EVEX_Vmovd_rm32_xmm),
-        Code::VEX_Vpextrd_rm32_xmm_imm8 if inst.op1_register().number() >= 16 => {
-            inst.set_code(Code::EVEX_Vpextrd_rm32_xmm_imm8);
-        }
+        Code::Shl_rm64_imm8 if inst.immediate8() == 1 => inst.set_code(Code::Shl_rm64_1),
+        Code::Shr_rm64_imm8 if inst.immediate8() == 1 => inst.set_code(Code::Shr_rm64_1),
+        Code::Sar_rm64_imm8 if inst.immediate8() == 1 => inst.set_code(Code::Sar_rm64_1),
+        code if high_rack(inst) => inst.set_code(with_evex(code)),
         _ => {}
     }
 }

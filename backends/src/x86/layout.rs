@@ -98,7 +98,7 @@ pub fn lay_out(program: &Program) -> Result<Layout<'_>, Diagnostic> {
         pool: Pool::of(program),
     };
     for function in &program.functions {
-        let Encoded { code, fixups, starts } = encode(function, space)?;
+        let Encoded { code, fixups, starts, unwind } = encode(function, space)?;
         out.text.resize(out.text.len().next_multiple_of(FUNCTION_ALIGN), PADDING);
         let start = out.text.len() as u32;
         for fixup in fixups {
@@ -110,7 +110,8 @@ pub fn lay_out(program: &Program) -> Result<Layout<'_>, Diagnostic> {
             out.relocations.push(Relocation { at: start + fixup.at, addend });
         }
         out.text.extend_from_slice(&code);
-        out.functions.push(Placed { name: function.name.clone(), start, len: code.len() as u32, insts: starts });
+        let (name, len) = (function.name.clone(), code.len() as u32);
+        out.functions.push(Placed { name, start, len, insts: starts, unwind });
     }
     Ok(out)
 }

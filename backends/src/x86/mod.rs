@@ -4,9 +4,12 @@ pub mod asm;
 mod codes;
 pub mod elf;
 pub mod encode;
+mod jumps;
 pub mod layout;
 pub mod select;
 mod shuffle;
+mod unwind;
+mod words;
 
 #[cfg(test)]
 mod tests;

@@ -84,7 +84,7 @@ fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
     }
 }
 
-fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8 {
+pub fn immediate(random: &mut Random, profile: Profile, op: X86, round: usize) -> u8 {
     match op {
         X86::Cmpps if profile == Profile::X86Sse2 => (round % 8) as u8,
         X86::Cmpps | X86::CmppsK | X86::CmppsKZ => (round % 32) as u8,
