@@ -13,15 +13,19 @@
 //! %4 : f32s = fma %0, %3, %2          result %3
 //! ```
 
+mod bodies;
 mod build;
+mod demand;
 mod parts;
 pub mod rule;
 mod shape;
+mod transfers;
+mod words;
 
 use build::Builder;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
-use rake_ir::lane::{Stmt, ValueId};
+use rake_ir::lane::{Open, Stmt, ValueId};
 use rake_ir::machine::abi::Abi;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
@@ -56,6 +60,9 @@ pub fn function(
     profile: Profile,
     target: &dyn Target,
 ) -> Result<selected::Function, Vec<Diagnostic>> {
+    if f.result.is_none() {
+        return bodies::function(f, profile, target);
+    }
     let order = order(f);
     let shapes = demand(f, profile, target, &order);
     let params = parameters(f, profile).map_err(|d| vec![d])?;
@@ -87,6 +94,7 @@ fn order(f: &fused::Function) -> Vec<(ValueId, Option<u32>)> {
                 order.extend(region.values.iter().map(|&id| (id, Some(regions))));
                 regions += 1;
             }
+            Stmt::Open(Open::Traverse { index, .. }) => order.push((*index, None)),
             Stmt::Open(_) | Stmt::Else | Stmt::Close(_) => {}
         }
     }

@@ -8,6 +8,7 @@ mod jumps;
 pub mod layout;
 pub mod select;
 mod shuffle;
+mod transfers;
 mod unwind;
 mod words;
 

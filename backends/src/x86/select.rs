@@ -15,7 +15,7 @@ use rake_ir::machine::x86::X86;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedStep, Rule, Src, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedStep, Rule, Src, Target, WordKey};
 
 /// The x86 profiles' selection table.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,9 @@ pub struct X86Target;
 impl Target for X86Target {
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule {
         let Some(space) = Space::of(profile) else { return Rule::Unsupported("not an x86 profile") };
+        if let Some(rule) = super::transfers::rule(key, elem, space) {
+            return rule;
+        }
         match (key, elem) {
             (Key::Leave(Op::Extract), Elem::F32 | Elem::I32 | Elem::U32) => shuffle::leave(elem.is_int()),
             (Key::Op(op), Elem::F32 | Elem::I32 | Elem::U32) if op.moves_lanes() => shuffle::rule(elem.is_int()),
@@ -39,6 +42,10 @@ impl Target for X86Target {
 
     fn signs_rule(&self, key: Key, profile: Profile) -> Rule {
         if Space::of(profile) == Some(Evex) { signs(key) } else { NO_SUCH }
+    }
+
+    fn word(&self, key: WordKey, profile: Profile) -> Option<MachOp> {
+        Space::of(profile).and_then(|_| super::transfers::word(key))
     }
 
     fn reads_part(&self, key: Key, imm: &Imm, profile: Profile, operand: usize) -> bool {

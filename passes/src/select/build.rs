@@ -2,12 +2,13 @@
 
 use super::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
 use super::shape::{Kept, Shape};
+use super::words::Word;
 use super::{constant_bits, index, known, parts};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::ValueId;
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Form, Idioms, ImmMap, Inst, Kind, LiteralId, MachOp, Operand, Shortcut};
+use rake_ir::machine::{Address, Class, Form, Idioms, ImmMap, Inst, Kind, LiteralId, MachOp, Operand, Shortcut};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Outcome, Param, Reg, RegInfo};
@@ -20,15 +21,23 @@ use std::collections::HashMap;
 
 type Operands = SmallVec<[Operand<Reg>; 3]>;
 
+/// What an instruction gives that gives nothing; nothing reads it.
+const NOWHERE: Reg = Reg(u32::MAX);
+
+/// What makes two instructions one.
+type Same = (MachOp, Operands, Option<u8>, Option<u32>);
+
 /// Where instructions are being put, and for whom.
 #[derive(Clone)]
-struct Site {
-    region: Option<u32>,
-    span: Span,
-    name: Option<SmolStr>,
+pub(super) struct Site {
+    pub region: Option<u32>,
+    pub span: Span,
+    pub name: Option<SmolStr>,
     /// The mask of instructions that may raise an exception, and what the last one leaves outside it.
-    mask: Option<Reg>,
-    kept: Kept<Reg>,
+    pub mask: Option<Reg>,
+    pub kept: Kept<Reg>,
+    /// What transfers access.
+    pub place: Option<Address<Reg>>,
 }
 
 impl Site {
@@ -39,15 +48,19 @@ impl Site {
 }
 
 pub(super) struct Builder<'a> {
-    source: &'a fused::Function,
-    profile: Profile,
-    target: &'a dyn Target,
-    idioms: &'static Idioms,
-    out: Function,
+    pub(super) source: &'a fused::Function,
+    pub(super) profile: Profile,
+    pub(super) target: &'a dyn Target,
+    pub(super) idioms: &'static Idioms,
+    pub(super) out: Function,
     /// The register of each value.
-    map: Vec<Option<Reg>>,
+    pub(super) map: Vec<Option<Reg>>,
     /// What is computed already; by the same region only, since regions share nothing.
-    done: HashMap<(MachOp, Operands, Option<u8>, Option<u32>), Reg>,
+    pub(super) done: HashMap<Same, Reg>,
+    /// For each open body, what was computed in it.
+    pub(super) scopes: Vec<Vec<Same>>,
+    /// The word of each value that has one.
+    pub(super) words: Vec<Option<Word>>,
     literals: HashMap<Vec<u8>, LiteralId>,
     /// The operation and the operand that made a register of one other.
     makers: HashMap<Reg, (MachOp, Reg)>,
@@ -80,10 +93,7 @@ impl<'a> Builder<'a> {
             return Err(errors);
         }
         let info = |p: &Param| RegInfo { class: p.place.class, name: Some(p.name.clone()), span: p.span };
-        let Some(result_ty) = source.result_type() else {
-            let message = format!("runs are not compiled for {profile} yet");
-            return Err(vec![Diagnostic::error(Code::NotAvailableYet, source.span, message)]);
-        };
+        let outcome = |ty| Outcome { reg: Reg(0), ty, place: Abi::of(profile).result(ty) };
         let out = Function {
             name: source.name.clone(),
             span: source.span,
@@ -91,7 +101,7 @@ impl<'a> Builder<'a> {
             params,
             literals: Vec::new(),
             insts: Vec::with_capacity(source.values.len() + 8),
-            result: Some(Outcome { reg: Reg(0), ty: result_ty, place: Abi::of(profile).result(result_ty) }),
+            result: source.result_type().map(outcome),
         };
         let map = vec![None; source.values.len()];
         let (done, literals, makers) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -104,6 +114,8 @@ impl<'a> Builder<'a> {
             out,
             map,
             done,
+            scopes: Vec::new(),
+            words: vec![None; source.values.len()],
             literals,
             makers,
             parts,
@@ -117,7 +129,7 @@ impl<'a> Builder<'a> {
     /// Lowers one value.
     pub fn value(&mut self, id: ValueId, shape: &Shape, region: Option<u32>) -> Result<(), Diagnostic> {
         let value = &self.source.values[id];
-        let mut site = Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any };
+        let mut site = Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any, place: None };
         if !known(value.ty) {
             let message = format!("`{}` is not available on {} yet", value.ty, self.profile);
             return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));
@@ -139,6 +151,8 @@ impl<'a> Builder<'a> {
                 self.sequence(self.rule(shape.key, shape.elem), &[Reg(position)], None, &site)
                     .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))?
             }
+            Key::Op(Op::Load | Op::LoadUniform | Op::Gather) => self.load(id, &site)?,
+            Key::Op(Op::InRange) => self.in_range(id, &site)?,
             Key::Op(Op::Splat | Op::Unsplat | Op::Bitcast) => self.operand(shape.args.first().copied(), value.span)?,
             _ => {
                 let mut args = SmallVec::<[Reg; 3]>::new();
@@ -186,11 +200,14 @@ impl<'a> Builder<'a> {
 
     /// Brings the result to its place.
     pub fn finish(mut self) -> Result<Function, Diagnostic> {
-        let Some(result) = self.source.result else { return Ok(self.out) };
+        let Some(result) = self.source.result else {
+            drop_unread(&mut self.out);
+            return Ok(self.out);
+        };
         let span = self.source.values[result].span;
         let reg = self.operand(Some(result), span)?;
         let ty = self.source.values[result].ty;
-        let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any };
+        let site = Site { region: None, span, name: None, mask: None, kept: Kept::Any, place: None };
         let key = match ty {
             Ty::Rack(_) => None,
             Ty::Mask(_) if self.racks && self.source.values[result].op == Op::Const => None,
@@ -212,7 +229,7 @@ impl<'a> Builder<'a> {
         Ok(self.out)
     }
 
-    fn operand(&self, id: Option<ValueId>, span: Span) -> Result<Reg, Diagnostic> {
+    pub(super) fn operand(&self, id: Option<ValueId>, span: Span) -> Result<Reg, Diagnostic> {
         let reg = id.and_then(|id| self.map[index(id)]);
         reg.ok_or_else(|| Diagnostic::error(Code::Internal, span, "an operand was not selected before its reader"))
     }
@@ -245,7 +262,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Emits a rule's sequence; the reason when there is none.
-    fn sequence(
+    pub(super) fn sequence(
         &mut self,
         rule: Rule,
         args: &[Reg],
@@ -283,7 +300,7 @@ impl<'a> Builder<'a> {
         results.last().copied().ok_or("its rule is empty")
     }
 
-    fn rule(&self, key: Key, elem: Elem) -> Rule {
+    pub(super) fn rule(&self, key: Key, elem: Elem) -> Rule {
         match self.racks {
             true => self.target.signs_rule(key, self.profile),
             false => self.target.rule(key, elem, self.profile),
@@ -304,12 +321,23 @@ impl<'a> Builder<'a> {
     fn step(&mut self, step: &Step, args: &[Reg], done: &[Reg], count: u8, site: &Site) -> Result<Reg, &'static str> {
         let mut operands = Operands::new();
         for src in step.args {
-            if let Src::Literal(bytes) = *src {
-                operands.push(Operand::Literal(self.literal(bytes.to_vec())));
-                continue;
+            match *src {
+                Src::Literal(bytes) => {
+                    operands.push(Operand::Literal(self.literal(bytes.to_vec())));
+                    continue;
+                }
+                Src::Place => {
+                    operands.push(Operand::Memory(site.place.ok_or("its rule accesses memory")?));
+                    continue;
+                }
+                Src::Number(number) => {
+                    operands.push(Operand::Number(number));
+                    continue;
+                }
+                _ => {}
             }
             let reg = match *src {
-                Src::Literal(_) => None,
+                Src::Literal(_) | Src::Place | Src::Number(_) => None,
                 Src::Arg(n) => args.get(usize::from(n)).copied(),
                 Src::Step(n) => done.get(usize::from(n)).copied(),
                 Src::Lanes(lanes) => Some(self.lanes(lanes, site)),
@@ -380,7 +408,7 @@ impl<'a> Builder<'a> {
         definition(&self.out.insts, own).is_some_and(|inst| self.out.class(own) == Class::K && under(inst))
     }
 
-    fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
+    pub(super) fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
         if let Some(made) = args.first().and_then(|arg| arg.reg())
             && let Some(&maker) = self.makers.get(&made)
             && let Some(shortcut) = op.shortcut(maker.0)
@@ -397,8 +425,14 @@ impl<'a> Builder<'a> {
         // Constants are nobody's.
         let region = region.filter(|_| op.info().kind != Kind::Const);
         let key = (op, args, imm, region);
-        if let Some(&reg) = self.done.get(&key) {
+        let again = !matches!(op.info().kind, Kind::Transfer | Kind::Control);
+        if let Some(&reg) = self.done.get(&key).filter(|_| again) {
             return reg;
+        }
+        if op.info().dst.is_none() {
+            let (args, span) = (key.1, site.span);
+            self.out.insts.push(Inst { op, dst: None, args, imm, region, span });
+            return NOWHERE;
         }
         let class = op.info().dst.map_or(Class::V, |view| view.class());
         let reg = self.out.new_reg(RegInfo { class, name: site.name.clone(), span: site.span });
@@ -407,11 +441,14 @@ impl<'a> Builder<'a> {
             self.makers.insert(reg, (op, operand));
         }
         self.out.insts.push(Inst { op, dst: Some(reg), args, imm, region, span: site.span });
+        if op.info().kind != Kind::Const {
+            self.scopes.last_mut().into_iter().for_each(|scope| scope.push(key.clone()));
+        }
         self.done.insert(key, reg);
         reg
     }
 
-    fn constant(&mut self, ty: Ty, bits: u64, site: &Site) -> Reg {
+    pub(super) fn constant(&mut self, ty: Ty, bits: u64, site: &Site) -> Reg {
         if ty.elem() != Elem::Bool {
             // Narrow elements stand side by side in 32 bits.
             let word =
@@ -429,7 +466,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A rack of these lanes, over and over.
-    fn lanes(&mut self, lanes: &[u32], site: &Site) -> Reg {
+    pub(super) fn lanes(&mut self, lanes: &[u32], site: &Site) -> Reg {
         let (region, site) = (site.region, Site { region: None, ..site.clone() });
         if let Some((op, imm)) = (self.idioms.constant)(lanes) {
             return self.emit(op, Operands::new(), imm, None, &site);
@@ -463,6 +500,11 @@ impl<'a> Builder<'a> {
 fn drop_unread(f: &mut Function) {
     let mut read = vec![false; f.regs.len()];
     f.result.into_iter().for_each(|result| read[result.reg.0 as usize] = true);
+    // What a body changes is read in its next trip.
+    let mut defined = vec![false; f.regs.len()];
+    for dst in f.insts.iter().filter_map(|inst| inst.dst) {
+        read[dst.0 as usize] |= std::mem::replace(&mut defined[dst.0 as usize], true);
+    }
     let mut kept: Vec<Inst<Reg>> = Vec::with_capacity(f.insts.len());
     for inst in f.insts.drain(..).rev() {
         if inst.dst.is_none_or(|dst| read[dst.0 as usize]) {

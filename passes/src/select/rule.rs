@@ -53,6 +53,50 @@ pub enum Key {
     LeaveUniform,
     /// An operation whose uniform result is only left to the caller, so that no lane of a rack needs it.
     Leave(Op),
+    /// Consecutive elements of this type into the lanes of a rack; where they are narrower, widened.
+    Load(Elem),
+    /// The same in the lanes of a mask, zero elsewhere, without touching what the others would read.
+    LoadWhere(Elem),
+    /// One element of this type into every lane.
+    LoadSplat(Elem),
+    /// One element of this type into lane 0, or to the front of what [`Key::Unpack`] takes; zeros behind it.
+    LoadFirst(Elem),
+    /// What [`Key::LoadFirst`] gives, moved by so many elements of this type away from the front (its immediate is the
+    /// count of bytes).
+    MoveUp(Elem),
+    /// The other way.
+    MoveDown(Elem),
+    /// Elements of this type from the front of a rack into its lanes, widened.
+    Unpack(Elem),
+    /// Lanes to the front of a rack as elements of this type, wrapped; the opposite.
+    Pack(Elem),
+    /// A rack's lanes to consecutive elements of this type, wrapped where those are narrower.
+    Store(Elem),
+    /// The same of the lanes of a mask; the others' elements are not touched.
+    StoreWhere(Elem),
+    /// The first element of this type of what [`Key::Pack`] gives.
+    StoreFirst(Elem),
+    /// Elements at indices, in the lanes of a mask; zero elsewhere.
+    GatherWhere(Elem),
+    /// Elements at indices.
+    Gather(Elem),
+}
+
+/// What is computed of integers that addresses, counts and conditions are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum WordKey {
+    /// An operation of the vocabulary on two integers, the second of which may be a number.
+    Op(Op),
+    /// A word to 64 bits, by the sign of its type.
+    Extend(Elem),
+    /// One element, in 64 bits where it has those, else in a word.
+    Load(Elem),
+    /// 64 bits to memory.
+    StoreLong,
+    /// A number that is no operand.
+    Constant,
+    /// Zero.
+    Zero,
 }
 
 /// Where a step's operand comes from.
@@ -66,6 +110,10 @@ pub enum Src {
     Lanes(&'static [u32]),
     /// The bytes of an operand that is always a literal: all of a table, or a rack.
     Literal(&'static [u8]),
+    /// The place in memory that is accessed.
+    Place,
+    /// A number.
+    Number(i32),
 }
 
 /// A step's immediate.
@@ -169,6 +217,12 @@ pub trait Target: Sync {
     fn signs_rule(&self, key: Key, profile: Profile) -> Rule {
         let _ = (key, profile);
         Rule::Unsupported("masks have registers of their own")
+    }
+
+    /// The row that computes a word; `None` where the family has none.
+    fn word(&self, key: WordKey, profile: Profile) -> Option<MachOp> {
+        let _ = (key, profile);
+        None
     }
 
     /// Whether the rule reads an operand's sign bits alone, of a mask, or lane 0 alone, of a uniform. `imm` is the

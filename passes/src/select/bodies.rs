@@ -1,0 +1,298 @@
+//! Selecting a run: bodies become markers in the list, and what they change becomes registers that are set at their ends.
+//!
+//! ```text
+//! loop {                               %4 : g = move_long %1
+//!   %4 : <i64> = carry %1              loop
+//!   ...                         =>       ...
+//! } again %8 with %4 = %7                %4 : g = move_long %7
+//!                                        compare_long %7, %2
+//!                                      again less
+//! ```
+
+use super::build::{Builder, Site};
+use super::demand::{Demand, is_word};
+use super::rule::Target;
+use super::words::Word;
+use super::{index, parameters};
+use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::fused::{self, Region};
+use rake_ir::lane::{Close, Extent, Open, Stmt, ValueId, extents};
+use rake_ir::machine::{Class, Cond, MachOp, Operand};
+use rake_ir::ops::Op;
+use rake_ir::profile::Profile;
+use rake_ir::selected::{Function, Reg, RegInfo};
+use rake_ir::types::Ty;
+use smallvec::SmallVec;
+
+type Done<T> = Result<T, Diagnostic>;
+
+/// Selects a run.
+///
+/// # Errors
+/// What the profile has no instructions for.
+pub(super) fn function(f: &fused::Function, profile: Profile, target: &dyn Target) -> Result<Function, Vec<Diagnostic>> {
+    let demand = Demand::of(f, profile, target);
+    let params = parameters(f, profile).map_err(|d| vec![d])?;
+    let mut builder = Builder::new(f, profile, target, params, vec![false; f.values.len()], false)?;
+    let extents = extents(&f.body).map_err(|_| vec![Diagnostic::error(Code::Internal, f.span, "bodies do not nest")])?;
+    let mut run = Run { builder: &mut builder, f, demand: &demand, merges: Vec::new(), regions: 0 };
+    let mut errors = Vec::new();
+    for (at, stmt) in f.body.iter().enumerate() {
+        if let Err(error) = run.statement(at, stmt, extents[at]) {
+            errors.push(error);
+        }
+    }
+    if errors.is_empty() { builder.finish().map_err(|d| vec![d]) } else { Err(errors) }
+}
+
+/// A value that both bodies of an `if` set, with what they set it to.
+type Merge = (Reg, ValueId, ValueId);
+
+struct Run<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    f: &'a fused::Function,
+    demand: &'b Demand,
+    /// For each open body what it sets at its end, when it is an `if`.
+    merges: Vec<Vec<Merge>>,
+    regions: u32,
+}
+
+impl<'a> Run<'_, 'a> {
+    fn statement(&mut self, at: usize, stmt: &Stmt<Region>, extent: Option<Extent>) -> Done<()> {
+        match stmt {
+            Stmt::Value(id) if matches!(self.f.values[*id].op, Op::Carry | Op::Merge) => self.spread(*id),
+            Stmt::Value(id) => self.value(*id, None),
+            Stmt::Region(region) => {
+                self.regions += 1;
+                region.values.iter().try_for_each(|&id| self.value(id, Some(self.regions - 1)))
+            }
+            Stmt::Open(Open::Loop) => self.open_loop(at),
+            Stmt::Open(Open::If(condition)) => self.open_if(*condition, extent.unwrap_or_default()),
+            Stmt::Open(Open::Traverse { index, .. }) => {
+                let span = self.f.values[*index].span;
+                Err(Diagnostic::error(Code::Internal, span, "a traverse was not peeled"))
+            }
+            Stmt::Else => self.otherwise(),
+            Stmt::Close(close) if close.again.is_some() => self.again(close),
+            Stmt::Close(_) => self.end(),
+        }
+    }
+
+    fn value(&mut self, id: ValueId, region: Option<u32>) -> Done<()> {
+        let op = self.f.values[id].op;
+        let word = self.demand.words[index(id)];
+        let by_words = word && super::demand::of_words(op) && is_word(self.f.values[id].ty);
+        if by_words {
+            self.builder.compute_word(id)?;
+        }
+        if let Some(shape) = &self.demand.shapes[index(id)] {
+            match by_words && op != Op::Param && op != Op::Const {
+                true => self.builder.spread(id)?,
+                false => self.builder.value(id, shape, region)?,
+            }
+        }
+        if word && !by_words {
+            self.builder.compute_word(id)?;
+        }
+        match op {
+            Op::Store => self.builder.store(id),
+            Op::SetCount => self.builder.set_count(id),
+            Op::Check => {
+                let site = self.builder.at(id);
+                let cond = self.builder.condition(self.f.values[id].args[0])?;
+                let trap = self.builder.control(site.span)?.trap_unless;
+                self.marker(trap, Some(cond), &site);
+                Ok(())
+            }
+            Op::Scatter => Err(self.builder.lacks(self.f.values[id].span, "a scatter")),
+            _ => Ok(()),
+        }
+    }
+
+    /// A changed word that lanes are computed with too.
+    fn spread(&mut self, id: ValueId) -> Done<()> {
+        let racks = self.demand.shapes[index(id)].is_some();
+        if racks && self.demand.words[index(id)] { self.builder.spread(id) } else { Ok(()) }
+    }
+
+    fn marker(&mut self, op: MachOp, cond: Option<Cond>, site: &Site) {
+        let imm = cond.map(|cond| cond as u8);
+        self.builder.emit(op, SmallVec::new(), imm, None, site);
+    }
+
+    /// A register for a value that is set more than once; `None` when nobody needs it.
+    fn variable(&mut self, id: ValueId) -> Option<Reg> {
+        let value = &self.f.values[id];
+        let (word, rack) = (self.demand.words[index(id)], self.demand.shapes[index(id)].is_some());
+        if !word && !rack {
+            return None;
+        }
+        let class = match value.ty {
+            _ if word => Class::G,
+            Ty::Mask(_) if self.builder.profile.native_masks() => Class::K,
+            _ => Class::V,
+        };
+        let reg = self.builder.out.new_reg(RegInfo { class, name: value.name.clone(), span: value.span });
+        if word {
+            self.builder.words[index(id)] = Some(Word::Reg(reg));
+        } else {
+            self.builder.map[index(id)] = Some(reg);
+        }
+        Some(reg)
+    }
+
+    /// The register of what a variable is set to.
+    fn source(&mut self, variable: Reg, id: ValueId) -> Done<Reg> {
+        let site = self.builder.at(id);
+        match self.builder.out.class(variable) {
+            Class::G => {
+                let word = self.builder.word(id)?;
+                self.builder.reg_of(word, &site)
+            }
+            _ => self.builder.operand(Some(id), site.span),
+        }
+    }
+
+    fn copies(&self, class: Class, site: &Site) -> Done<MachOp> {
+        let words = || Some(self.builder.idioms.control?.words?.copy);
+        let copy = if class == Class::G { words() } else { self.builder.idioms.copy(class) };
+        copy.ok_or_else(|| self.builder.lacks(site.span, "a value that a loop changes"))
+    }
+
+    /// Sets variables, all at once: one that is set before another reads it is copied first.
+    fn set(&mut self, sets: &[(Reg, Reg)], site: &Site) -> Done<()> {
+        let mut sets: Vec<(Reg, Reg)> = sets.iter().copied().filter(|(to, from)| to != from).collect();
+        for at in 0..sets.len() {
+            let from = sets[at].1;
+            if sets[..at].iter().any(|&(to, _)| to == from) {
+                let class = self.builder.out.class(from);
+                let copy = self.copies(class, site)?;
+                sets[at].1 = self.builder.simple(copy, &[Operand::Reg(from)], site);
+            }
+        }
+        for (to, from) in sets {
+            let copy = self.copies(self.builder.out.class(to), site)?;
+            self.builder.set(copy, to, from, site);
+        }
+        Ok(())
+    }
+
+    fn open_loop(&mut self, at: usize) -> Done<()> {
+        let carries = self.f.body[at + 1..].iter().map_while(|stmt| match stmt {
+            Stmt::Value(id) if self.f.values[*id].op == Op::Carry => Some(*id),
+            _ => None,
+        });
+        let carries: Vec<ValueId> = carries.collect();
+        let mut sets = Vec::new();
+        for &carry in &carries {
+            let first = self.f.values[carry].args[0];
+            if let Some(variable) = self.variable(carry) {
+                sets.push((variable, self.source(variable, first)?));
+            }
+        }
+        let site = carries.first().map_or_else(|| self.nowhere(), |&carry| self.builder.at(carry));
+        self.set(&sets, &site)?;
+        let open = self.builder.control(site.span)?.open_loop;
+        self.marker(open, None, &site);
+        self.builder.scopes.push(Vec::new());
+        self.merges.push(Vec::new());
+        Ok(())
+    }
+
+    fn nowhere(&self) -> Site {
+        let (span, kept) = (self.f.span, super::shape::Kept::Any);
+        Site { region: None, span, name: None, mask: None, kept, place: None }
+    }
+
+    fn again(&mut self, close: &Close) -> Done<()> {
+        let Some(condition) = close.again else { return Ok(()) };
+        let site = self.builder.at(condition);
+        let mut sets = Vec::new();
+        for &(carry, next) in &close.next {
+            let variable = match self.builder.words[index(carry)] {
+                Some(Word::Reg(reg)) => Some(reg),
+                _ => self.builder.map[index(carry)],
+            };
+            if let Some(variable) = variable {
+                sets.push((variable, self.source(variable, next)?));
+            }
+        }
+        self.builder.prepare(condition)?;
+        self.set(&sets, &site)?;
+        let cond = self.builder.condition(condition)?;
+        let again = self.builder.control(site.span)?.again;
+        self.marker(again, Some(cond), &site);
+        self.leave();
+        self.merges.pop();
+        Ok(())
+    }
+
+    fn leave(&mut self) {
+        for key in self.builder.scopes.pop().into_iter().flatten() {
+            self.builder.done.remove(&key);
+        }
+    }
+
+    fn open_if(&mut self, condition: ValueId, extent: Extent) -> Done<()> {
+        let merges = self.f.body[extent.close + 1..].iter().map_while(|stmt| match stmt {
+            Stmt::Value(id) if self.f.values[*id].op == Op::Merge => Some(*id),
+            _ => None,
+        });
+        let merges: Vec<ValueId> = merges.collect();
+        let site = self.builder.at(condition);
+        let mut own = Vec::new();
+        let mut before = Vec::new();
+        for merge in merges {
+            let [then, otherwise] = self.f.values[merge].args[..] else { continue };
+            let Some(variable) = self.variable(merge) else { continue };
+            if extent.otherwise.is_none() {
+                before.push((variable, self.source(variable, otherwise)?));
+            }
+            own.push((variable, then, otherwise));
+        }
+        self.set(&before, &site)?;
+        let cond = self.builder.condition(condition)?;
+        let open = self.builder.control(site.span)?.open_if;
+        self.marker(open, Some(cond), &site);
+        self.builder.scopes.push(Vec::new());
+        self.merges.push(own);
+        Ok(())
+    }
+
+    /// What the body that ends here sets.
+    fn merge(&mut self, first: bool) -> Done<()> {
+        let merges = self.merges.last().cloned().unwrap_or_default();
+        let mut sets = Vec::new();
+        for (variable, then, otherwise) in merges {
+            sets.push((variable, self.source(variable, if first { then } else { otherwise })?));
+        }
+        let site = self.nowhere();
+        self.set(&sets, &site)
+    }
+
+    fn otherwise(&mut self) -> Done<()> {
+        self.merge(true)?;
+        let site = self.nowhere();
+        let marker = self.builder.control(site.span)?.otherwise;
+        self.marker(marker, None, &site);
+        self.leave();
+        self.builder.scopes.push(Vec::new());
+        // The second body has begun.
+        if let Some(merges) = self.merges.last_mut() {
+            for merge in merges {
+                merge.1 = merge.2;
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Done<()> {
+        self.merge(true)?;
+        let site = self.nowhere();
+        let marker = self.builder.control(site.span)?.end;
+        self.marker(marker, None, &site);
+        self.leave();
+        self.merges.pop();
+        Ok(())
+    }
+}
