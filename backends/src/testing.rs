@@ -2,6 +2,7 @@
 
 mod masks;
 pub(crate) mod random;
+mod runs;
 mod table;
 
 use rake_ir::machine::bits::Bits;

@@ -20,7 +20,7 @@ mod reject;
 mod rematerialise;
 mod residence;
 
-use crate::pressure::{Body, excess, fits, peak};
+use crate::pressure::{Body, excess, peak};
 use crate::schedule::orders;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
@@ -53,6 +53,9 @@ pub fn run(program: &selected::Program) -> Result<Program, Vec<Diagnostic>> {
 /// When it does not fit the profile's registers, with the place where it needs most.
 pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Diagnostic> {
     let body = Body::new(f, profile);
+    if body.bodies.is_some() {
+        return attempt(&body, &body.source).ok_or_else(|| reject::diagnostic(&body, &body.source));
+    }
     let best = match fitting(&body) {
         Ok(done) => return Ok(done),
         Err(best) => best,
@@ -133,7 +136,7 @@ pub(crate) fn price(body: &Body, order: &[u32]) -> Option<Price> {
 
 fn attempt(body: &Body, order: &[u32]) -> Option<Function> {
     let needs = body.needs(order);
-    if !fits(peak(&needs), body.profile) {
+    if !body.fits(peak(&needs)) {
         return None;
     }
     let residence = residence::choose(body, order, needs);

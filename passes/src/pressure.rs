@@ -3,7 +3,8 @@
 //! Constants are not in the order. A reader takes one from memory where some form of the instruction can ([`Body::folds`]);
 //! where none can, the constant needs a register at that reader at least.
 
-use rake_ir::machine::{Class, Form, ImmMap, Inst, Kind, Mem};
+use rake_ir::machine::abi::Abi;
+use rake_ir::machine::{Class, Flow, Form, ImmMap, Inst, Kind, Mem};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg};
 use smallvec::SmallVec;
@@ -18,6 +19,22 @@ pub(crate) struct Body<'a> {
     pub folds: Vec<Option<u8>>,
     /// The function's order: indices of its instructions that are no constant loads.
     pub source: Vec<u32>,
+    /// What bodies that are executed again or not at all ask for; such a function keeps its order.
+    pub bodies: Option<Bodies>,
+}
+
+/// The bodies of a function, by places of its own order.
+pub(crate) struct Bodies {
+    /// The places of each loop's markers; a loop stands behind those inside it.
+    pub loops: Vec<(u32, u32)>,
+    /// The registers that are set more than once.
+    pub variables: Vec<bool>,
+    /// For each register the variable that it is at the end of the trip, and the place where that is set.
+    pub next: Vec<Option<(Reg, u32)>>,
+    /// The places that read or set each variable, in order.
+    pub uses: Vec<Vec<u32>>,
+    /// The place at which each register is defined first.
+    pub first: Vec<u32>,
 }
 
 /// What one instruction of an order needs, per register file.
@@ -40,7 +57,8 @@ impl<'a> Body<'a> {
                 uses[reg.0 as usize] += 1;
             }
         }
-        let mut body = Body { f, profile, constant, folds: vec![None; f.insts.len()], source };
+        let bodies = Bodies::of(f, &source);
+        let mut body = Body { f, profile, constant, folds: vec![None; f.insts.len()], source, bodies };
         for at in body.source.clone() {
             body.folds[at as usize] = body.fold(&f.insts[at as usize], &uses);
         }
@@ -110,7 +128,30 @@ impl<'a> Body<'a> {
             }
         }
         self.f.result.into_iter().for_each(|result| last[result.reg.0 as usize] = order.len() as u32);
+        if let Some(bodies) = &self.bodies {
+            bodies.outlive(&mut last);
+        }
         last
+    }
+
+    /// Whether an instruction sets a register that is defined before.
+    pub fn sets_again(&self, inst: &Inst<Reg>, place: u32) -> bool {
+        let first = |dst: Reg| self.bodies.as_ref().is_some_and(|bodies| bodies.first[dst.0 as usize] < place);
+        inst.dst.is_some_and(first)
+    }
+
+    /// The registers of each file that the function may use.
+    pub fn available(&self) -> [u32; FILES] {
+        let mut available = available(self.profile);
+        if self.bodies.is_some() {
+            available[file(Class::G)] += Abi::of(self.profile).kept_words.len() as u32;
+        }
+        available
+    }
+
+    /// Whether needs are met.
+    pub fn fits(&self, peak: [u32; FILES]) -> bool {
+        peak.iter().zip(self.available()).all(|(&need, there)| need <= there)
     }
 
     /// What each place of an order needs.
@@ -122,10 +163,32 @@ impl<'a> Body<'a> {
             live[file(param.place.class)] += 1;
         }
         let mut needs = Vec::with_capacity(order.len());
+        let ending = self.ending(order, &last);
         for (place, &at) in order.iter().enumerate() {
             needs.push(self.need(at, place as u32, &last, &mut live));
+            for reg in ending.get(place).into_iter().flatten() {
+                live[file(self.f.class(*reg))] -= 1;
+            }
         }
         needs
+    }
+
+    /// For each place the registers that live to it without being read there: to the end of a loop.
+    pub fn ending(&self, order: &[u32], last: &[u32]) -> Vec<Vec<Reg>> {
+        let Some(bodies) = &self.bodies else { return Vec::new() };
+        let mut ending = vec![Vec::new(); order.len()];
+        for (reg, &place) in last.iter().enumerate() {
+            let reg = Reg(reg as u32);
+            let at = place as usize;
+            let defined = bodies.first[reg.0 as usize] <= place || (reg.0 as usize) < self.f.params.len();
+            let read = |inst: &Inst<Reg>| inst.regs().any(|r| r == reg) || inst.dst == Some(reg);
+            // Nothing ends where nothing was read yet.
+            if at > 0 && self.constant(reg).is_none() && defined && order.get(at).is_some_and(|&i| !read(self.inst(i)))
+            {
+                ending[at].push(reg);
+            }
+        }
+        ending
     }
 
     /// Which parameters an order reads.
@@ -154,7 +217,11 @@ impl<'a> Body<'a> {
                 live[file(self.f.class(reg))] -= 1;
             }
         }
-        if let Some(class) = inst.dst.map(|dst| file(self.f.class(dst))) {
+        if self.sets_again(inst, place) {
+            if let Some(dst) = inst.dst.filter(|dst| last[dst.0 as usize] == place) {
+                live[file(self.f.class(dst))] -= 1;
+            }
+        } else if let Some(class) = inst.dst.map(|dst| file(self.f.class(dst))) {
             let dies = |reg: Reg| match self.constant(reg) {
                 Some(_) => true,
                 None => last[reg.0 as usize] == place,
@@ -183,6 +250,74 @@ impl<'a> Body<'a> {
                 Some(tied) => inst.args[usize::from(form.from[tied])].reg().is_some_and(&dies),
             }
         })
+    }
+}
+
+impl Bodies {
+    /// The bodies of a function in its own order; `None` when it has none and is no run.
+    fn of(f: &Function, source: &[u32]) -> Option<Bodies> {
+        let count = f.regs.len();
+        let flow = |at: u32| f.insts[at as usize].op.flow();
+        if f.result.is_some() && !source.iter().any(|&at| matches!(flow(at), Some(Flow::Loop | Flow::If))) {
+            return None;
+        }
+        let (mut loops, mut open) = (Vec::new(), Vec::new());
+        let mut first = vec![u32::MAX; count];
+        first[..f.params.len()].fill(0);
+        let mut variables = vec![false; count];
+        let mut sets = Vec::new();
+        for (place, &at) in source.iter().enumerate() {
+            let place = place as u32;
+            match flow(at) {
+                Some(Flow::Loop) => open.push(place),
+                Some(Flow::Again) => loops.extend(open.pop().map(|start| (start, place))),
+                _ => {}
+            }
+            if let Some(dst) = f.insts[at as usize].dst {
+                let slot = &mut first[dst.0 as usize];
+                if *slot == u32::MAX {
+                    *slot = place;
+                } else {
+                    variables[dst.0 as usize] = true;
+                    sets.push((dst, place, f.insts[at as usize].args.first().and_then(|arg| arg.reg())));
+                }
+            }
+        }
+        let mut uses = vec![Vec::new(); count];
+        for (place, &at) in source.iter().enumerate() {
+            let inst = &f.insts[at as usize];
+            for reg in inst.regs().chain(inst.dst).filter(|reg| variables[reg.0 as usize]) {
+                uses[reg.0 as usize].push(place as u32);
+            }
+        }
+        let mut next = vec![None; count];
+        for (variable, place, from) in sets {
+            if let Some(from) = from.filter(|from| !variables[from.0 as usize]) {
+                next[from.0 as usize] = Some((variable, place));
+            }
+        }
+        Some(Bodies { loops, variables, next, uses, first })
+    }
+
+    /// What is defined before a loop and read in it lives to the loop's end.
+    fn outlive(&self, last: &mut [u32]) {
+        for (reg, uses) in self.uses.iter().enumerate() {
+            if let Some(&end) = uses.last() {
+                last[reg] = last[reg].max(end);
+            }
+        }
+        for &(start, end) in &self.loops {
+            for (reg, last) in last.iter_mut().enumerate() {
+                if self.first[reg] < start && *last > start && *last < end {
+                    *last = end;
+                }
+            }
+        }
+    }
+
+    /// Whether a variable keeps its value unread between a place and the place where it is set.
+    pub fn unread(&self, variable: Reg, place: u32, set: u32) -> bool {
+        self.uses[variable.0 as usize].iter().all(|&used| used <= place || used >= set) && place < set
     }
 }
 

@@ -31,6 +31,9 @@ pub fn run(program: &Program) -> Program {
 /// Schedules one function.
 pub fn function(f: &Function, profile: Profile) -> Function {
     let body = Body::new(f, profile);
+    if body.bodies.is_some() {
+        return f.clone();
+    }
     let mut best = body.source.clone();
     let mut least = rank(&body, &best);
     if least.price.is_none_or(|price| price.extra > 0 && body.source.len() <= TRIED) {

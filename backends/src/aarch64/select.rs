@@ -87,6 +87,8 @@ fn source(src: Src) -> PlannedSrc {
         Src::Step(n) => PlannedSrc::Step(n),
         Src::Lanes(lanes) => PlannedSrc::Lanes(lanes.to_vec()),
         Src::Literal(bytes) => PlannedSrc::Literal(bytes.to_vec()),
+        Src::Place => PlannedSrc::Place,
+        Src::Number(number) => PlannedSrc::Number(number),
     }
 }
 

@@ -50,6 +50,7 @@ fn sequences(rule: Rule, key: Key, profile: Profile) -> Vec<Vec<(MachOp, Vec<Ope
                 Src::Step(n) => Operand::Step(n),
                 Src::Lanes(lanes) => Operand::Lanes(lanes.len()),
                 Src::Literal(bytes) => Operand::Literal(is_table(bytes)),
+                Src::Place | Src::Number(_) => Operand::Arg,
             };
             let step = |s: &Step| (s.op, s.args.iter().map(operand).collect(), s.imm != StepImm::None);
             vec![steps.iter().map(step).collect()]
@@ -60,6 +61,7 @@ fn sequences(rule: Rule, key: Key, profile: Profile) -> Vec<Vec<(MachOp, Vec<Ope
                 PlannedSrc::Step(n) => Operand::Step(*n),
                 PlannedSrc::Lanes(lanes) => Operand::Lanes(lanes.len()),
                 PlannedSrc::Literal(bytes) => Operand::Literal(is_table(bytes)),
+                PlannedSrc::Place | PlannedSrc::Number(_) => Operand::Arg,
             };
             let (lanes, operands) = (profile.lanes_of_bits(32), usize::from(op.info().arity.1));
             let picks = (0..lanes as u16).rev().collect();
@@ -133,6 +135,7 @@ fn computed(steps: &[Step], args: &[Bits], lanes: usize) -> Option<Bits> {
             Src::Arg(n) => args.get(usize::from(n)).copied(),
             Src::Step(n) => done.get(usize::from(n)).copied(),
             Src::Lanes(words) => Some(std::array::from_fn(|lane| words[lane % words.len()])),
+            Src::Place | Src::Number(_) => None,
             Src::Literal(bytes) if tables::of(bytes).is_some() => None,
             Src::Literal(bytes) => Some(bits::repeat(bytes, lanes)),
         });

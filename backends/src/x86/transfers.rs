@@ -16,9 +16,8 @@ const PLACE: Src = Src::Place;
 const LANES: Src = Src::Lanes(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
 const LANES_8: Src = Src::Lanes(&[0, 1, 2, 3, 4, 5, 6, 7]);
 const LANES_4: Src = Src::Lanes(&[0, 1, 2, 3]);
-/// The lowest byte and the low 16 bits of a lane.
+/// The lowest byte of a lane.
 const LOW_BYTE: Src = Src::Lanes(&[0xff]);
-const LOW_HALF: Src = Src::Lanes(&[0xffff]);
 /// The lowest bytes of four lanes to the front, the others cleared; and the low halves.
 const BYTES_TO_FRONT: Src = Src::Lanes(&[0x0c08_0400, 0x8080_8080, 0x8080_8080, 0x8080_8080]);
 const HALVES_TO_FRONT: Src = Src::Lanes(&[0x0504_0100, 0x0d0c_0908, 0x8080_8080, 0x8080_8080]);

@@ -59,16 +59,20 @@ pub fn low_over(c: Ctx, a: &Bits, b: &Bits, low: usize) -> Bits {
     each(c, |l| if l < low { b[l] } else { a[l] })
 }
 
-/// `pslldq`: bytes of each block toward its top; zeros enter. Whole lanes alone.
+/// `pslldq`: bytes of each block toward its top; zeros enter.
 pub fn pslldq(c: Ctx, a: &Bits) -> Bits {
-    let by = usize::from(c.imm / 4);
-    each(c, |l| if l & 3 >= by { a[l - by] } else { 0 })
+    each_block(c, a, |block, by| if by < 16 { block << (8 * by) } else { 0 })
 }
 
-/// `psrldq`: bytes of each block toward its bottom; zeros enter. Whole lanes alone.
+/// `psrldq`: bytes of each block toward its bottom; zeros enter.
 pub fn psrldq(c: Ctx, a: &Bits) -> Bits {
-    let by = usize::from(c.imm / 4);
-    each(c, |l| if (l & 3) + by < 4 { a[l + by] } else { 0 })
+    each_block(c, a, |block, by| if by < 16 { block >> (8 * by) } else { 0 })
+}
+
+/// Each block of 128 bits as one number, moved by the immediate.
+fn each_block(c: Ctx, a: &Bits, f: impl Fn(u128, u8) -> u128) -> Bits {
+    let block = |l: usize| (0..4).fold(0u128, |bits, at| bits | u128::from(a[(l & !3) + at]) << (32 * at));
+    each(c, |l| (f(block(l), c.imm) >> (32 * (l & 3))) as u32)
 }
 
 /// `blendps`: lane `l` from the second operand where bit `l` is set.

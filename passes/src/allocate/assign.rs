@@ -1,5 +1,7 @@
 //! From front to back: a register for each value, a form for each instruction.
 
+mod bodies;
+
 use super::residence::Residence;
 use crate::pressure::{Body, FILES, file, forms, registers_of};
 use rake_ir::allocated::{Function, registers};
@@ -13,6 +15,9 @@ use std::collections::HashMap;
 /// Assigns registers along an order; `None` when a place lacks one.
 pub(super) fn run(body: &Body, order: &[u32], residence: &Residence) -> Option<Function> {
     let mut assign = Assign::new(body, order, residence)?;
+    if let Some(bodies) = &body.bodies {
+        return bodies::run(assign, bodies, order);
+    }
     for (place, &at) in order.iter().enumerate() {
         assign.inst(body.inst(at), body.folds[at as usize], place as u32)?;
     }
@@ -34,6 +39,11 @@ struct Assign<'a> {
     wanted: Vec<u32>,
     /// Free registers of each file, a bit each.
     free: [u32; FILES],
+    /// Registers that the caller wants kept, and those of them that were taken.
+    kept: u32,
+    used_kept: u32,
+    /// Values that are in the register of the variable that they become.
+    borrowed: Vec<bool>,
     out: Vec<Inst<PhysReg>>,
     literals: Vec<Vec<u8>>,
     literal_ids: HashMap<Vec<u8>, LiteralId>,
@@ -65,6 +75,9 @@ impl<'a> Assign<'a> {
             last,
             wanted,
             free: Class::ALL.map(all),
+            kept: 0,
+            used_kept: 0,
+            borrowed: vec![false; body.f.regs.len()],
             out: Vec::with_capacity(order.len() + 8),
             literals: Vec::new(),
             literal_ids: HashMap::new(),
@@ -78,6 +91,9 @@ impl<'a> Assign<'a> {
     }
 
     fn take(&mut self, reg: PhysReg) {
+        if reg.class == Class::G {
+            self.used_kept |= self.kept & 1 << reg.number;
+        }
         self.free[file(reg.class)] &= !(1 << reg.number);
     }
 
@@ -102,6 +118,8 @@ impl<'a> Assign<'a> {
         let in_the_way = self.wanted.get(next).is_some_and(|&at| at < to);
         let others = place.filter(|_| in_the_way).map_or(free, |place| free & !(1 << place.number));
         let set = if others != 0 { others } else { free };
+        let lost = if class == Class::G && set & !self.kept != 0 { set & !self.kept } else { set };
+        let set = lost;
         (set != 0).then(|| PhysReg { class, number: set.trailing_zeros() as u8 })
     }
 
@@ -129,13 +147,17 @@ impl<'a> Assign<'a> {
             self.load(reg, place, inst.dst)?;
         }
         let choice = self.choose(inst, fold, place)?;
+        let lost = self.spare(inst, place)?;
         let dst = self.destination(inst, &choice, place)?;
         let mut args = SmallVec::new();
         for (at, &from) in choice.form.from[..inst.args.len()].iter().enumerate() {
             let operand = match inst.args[usize::from(from)] {
                 Operand::Reg(_) if choice.form.op.tied(self.body.profile) == Some(at) => Operand::Reg(dst?),
                 Operand::Reg(reg) if Some(from) == fold => self.memory(reg, &choice.form, at)?,
-                Operand::Reg(reg) => Operand::Reg(self.home[reg.0 as usize]?),
+                Operand::Reg(reg) => match lost.filter(|lost| lost.0 == usize::from(from)) {
+                    Some((_, copy)) => Operand::Reg(copy),
+                    None => Operand::Reg(self.home[reg.0 as usize]?),
+                },
                 // Before allocation a literal stands only where the operand always is one.
                 Operand::Literal(literal) => {
                     Operand::Literal(self.literal(self.body.f.literals.get(literal.0 as usize)?.clone()))
@@ -144,6 +166,9 @@ impl<'a> Assign<'a> {
                 other => other.map(|reg| self.home[reg.0 as usize])?,
             };
             args.push(operand);
+        }
+        if let Some((_, copy)) = lost {
+            self.release(copy);
         }
         let imm = choice.form.imm(inst.op, inst.imm, self.body.profile)?;
         self.out.push(Inst { op: choice.form.op, dst, args, imm, region: inst.region, span: inst.span });
@@ -195,7 +220,7 @@ impl<'a> Assign<'a> {
                 None => Choice { form, copy: false, at: None },
                 Some(tied) => {
                     let reg = inst.args[usize::from(form.from[tied])].reg()?;
-                    let copy = !self.dies(reg, place);
+                    let copy = !self.dies(reg, place) && !self.becomes(inst.dst, reg, place);
                     Choice { form, copy, at: self.home[reg.0 as usize].filter(|_| !copy) }
                 }
             };
@@ -218,19 +243,26 @@ impl<'a> Assign<'a> {
             let from = self.home[inst.args[usize::from(choice.form.from[tied])].reg()?.0 as usize]?;
             let to = self.pick(from.class, hint, place, until)?;
             self.take(to);
-            let op = self.idioms.copy(from.class)?;
+            let op = self.copies(from.class)?;
             let args = [Operand::Reg(from)].into_iter().collect();
             self.out.push(Inst { op, dst: Some(to), args, imm: None, region: None, span: inst.span });
             copied = Some(to);
         }
         for reg in registers_of(inst) {
             if self.dies(reg, place)
+                && !self.borrowed[reg.0 as usize]
                 && let Some(home) = self.home[reg.0 as usize]
             {
                 self.release(home);
             }
         }
         let Some(dst) = inst.dst else { return Some(None) };
+        let variable = self.variable_of(dst, place);
+        if let Some(home) = variable.filter(|&home| copied.is_none() && choice.at.is_none_or(|at| at == home)) {
+            self.borrowed[dst.0 as usize] = true;
+            self.home[dst.0 as usize] = Some(home);
+            return Some(Some(home));
+        }
         let home = match copied.or(choice.at) {
             Some(home) => home,
             None => self.pick(self.body.f.class(dst), hint, place, until)?,

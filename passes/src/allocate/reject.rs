@@ -1,6 +1,6 @@
 //! The rejection of a definition that needs more registers than there are.
 
-use crate::pressure::{Body, FILES, available, excess, file, registers_of};
+use crate::pressure::{Body, FILES, excess, file, registers_of};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::Class;
 use rake_ir::selected::Reg;
@@ -11,7 +11,7 @@ const LISTED: usize = 24;
 /// Says where this order, the best that was found, needs most, and what is live there.
 pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
     let needs = body.needs(order);
-    let available = available(body.profile);
+    let available = body.available();
     let lacking = |place: usize| excess(needs[place].registers, body.profile);
     let place = (0..order.len()).rev().max_by_key(|&place| lacking(place)).unwrap_or(0);
     let need = needs.get(place).map_or([0; FILES], |need| need.registers);

@@ -4,6 +4,8 @@
 //! is read more often is loaded before its first reader and kept to its last where a register is free all the way; else it
 //! is kept over as many readers as that holds for, and taken from memory or loaded again for the rest.
 
+mod bodies;
+
 use crate::pressure::{Body, Need, available, file, registers_of};
 use rake_ir::selected::Reg;
 
@@ -46,6 +48,9 @@ pub(super) fn choose(body: &Body, order: &[u32], mut needs: Vec<Need>) -> Reside
         let list = &readers[reg.0 as usize];
         (std::cmp::Reverse(list.iter().filter(|r| r.held).count()), std::cmp::Reverse(list.len()), reg.0)
     });
+    if let Some(bodies) = &body.bodies {
+        return bodies::choose(body, bodies, &constants, &readers, &mut needs);
+    }
     for reg in constants {
         let spans = spans(body, reg, &readers[reg.0 as usize], &mut needs);
         residence[reg.0 as usize].splice(0..0, spans);

@@ -30,11 +30,16 @@ type Done<T> = Result<T, Diagnostic>;
 ///
 /// # Errors
 /// What the profile has no instructions for.
-pub(super) fn function(f: &fused::Function, profile: Profile, target: &dyn Target) -> Result<Function, Vec<Diagnostic>> {
+pub(super) fn function(
+    f: &fused::Function,
+    profile: Profile,
+    target: &dyn Target,
+) -> Result<Function, Vec<Diagnostic>> {
     let demand = Demand::of(f, profile, target);
     let params = parameters(f, profile).map_err(|d| vec![d])?;
     let mut builder = Builder::new(f, profile, target, params, vec![false; f.values.len()], false)?;
-    let extents = extents(&f.body).map_err(|_| vec![Diagnostic::error(Code::Internal, f.span, "bodies do not nest")])?;
+    let extents =
+        extents(&f.body).map_err(|_| vec![Diagnostic::error(Code::Internal, f.span, "bodies do not nest")])?;
     let mut run = Run { builder: &mut builder, f, demand: &demand, merges: Vec::new(), regions: 0 };
     let mut errors = Vec::new();
     for (at, stmt) in f.body.iter().enumerate() {

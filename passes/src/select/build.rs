@@ -129,7 +129,8 @@ impl<'a> Builder<'a> {
     /// Lowers one value.
     pub fn value(&mut self, id: ValueId, shape: &Shape, region: Option<u32>) -> Result<(), Diagnostic> {
         let value = &self.source.values[id];
-        let mut site = Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any, place: None };
+        let mut site =
+            Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any, place: None };
         if !known(value.ty) {
             let message = format!("`{}` is not available on {} yet", value.ty, self.profile);
             return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));
@@ -202,6 +203,7 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Result<Function, Diagnostic> {
         let Some(result) = self.source.result else {
             drop_unread(&mut self.out);
+            constants_first(&mut self.out);
             return Ok(self.out);
         };
         let span = self.source.values[result].span;
@@ -360,6 +362,14 @@ impl<'a> Builder<'a> {
                     operands.push(Operand::Literal(self.literal(bytes.clone())));
                     continue;
                 }
+                PlannedSrc::Place => {
+                    operands.push(Operand::Memory(site.place.ok_or("its plan accesses memory")?));
+                    continue;
+                }
+                PlannedSrc::Number(number) => {
+                    operands.push(Operand::Number(*number));
+                    continue;
+                }
                 PlannedSrc::Arg(n) => args.get(usize::from(*n)).copied(),
                 PlannedSrc::Step(n) => done.get(usize::from(*n)).copied(),
                 PlannedSrc::Lanes(lanes) => Some(self.lanes(lanes, site)),
@@ -408,7 +418,14 @@ impl<'a> Builder<'a> {
         definition(&self.out.insts, own).is_some_and(|inst| self.out.class(own) == Class::K && under(inst))
     }
 
-    pub(super) fn emit(&mut self, op: MachOp, args: Operands, imm: Option<u8>, region: Option<u32>, site: &Site) -> Reg {
+    pub(super) fn emit(
+        &mut self,
+        op: MachOp,
+        args: Operands,
+        imm: Option<u8>,
+        region: Option<u32>,
+        site: &Site,
+    ) -> Reg {
         if let Some(made) = args.first().and_then(|arg| arg.reg())
             && let Some(&maker) = self.makers.get(&made)
             && let Some(shortcut) = op.shortcut(maker.0)
@@ -494,6 +511,14 @@ impl<'a> Builder<'a> {
         self.literals.insert(bytes, id);
         id
     }
+}
+
+/// Puts constants in front of all bodies: several may read one.
+fn constants_first(f: &mut Function) {
+    let (mut constants, others): (Vec<_>, Vec<_>) =
+        f.insts.drain(..).partition(|inst| inst.op.info().kind == Kind::Const);
+    constants.extend(others);
+    f.insts = constants;
 }
 
 /// Drops the instructions whose results nothing reads.

@@ -149,6 +149,10 @@ pub enum PlannedSrc {
     Lanes(Vec<u32>),
     /// The bytes of an operand that is always a literal.
     Literal(Vec<u8>),
+    /// The place in memory that is accessed.
+    Place,
+    /// A number.
+    Number(i32),
 }
 
 /// One machine operation of a planned sequence.

@@ -231,8 +231,7 @@ impl Builder<'_> {
     /// Sets a register that may have been set before.
     pub(super) fn set(&mut self, copy: rake_ir::machine::MachOp, to: Reg, from: Reg, site: &Site) {
         let args = [Operand::Reg(from)].into_iter().collect();
-        let inst =
-            rake_ir::machine::Inst { op: copy, dst: Some(to), args, imm: None, region: None, span: site.span };
+        let inst = rake_ir::machine::Inst { op: copy, dst: Some(to), args, imm: None, region: None, span: site.span };
         self.out.insts.push(inst);
     }
 

@@ -275,4 +275,3 @@ fn cond(op: Op, elem: Elem) -> Cond {
         (_, true) => Cond::AboveEqual,
     }
 }
-

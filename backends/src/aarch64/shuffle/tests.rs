@@ -12,7 +12,7 @@ fn run(steps: &[PlannedStep], args: &[Bits]) -> Bits {
             PlannedSrc::Lanes(lanes) => {
                 std::array::from_fn(|lane| if lane < 4 { lanes[lane % lanes.len()] } else { 0 })
             }
-            PlannedSrc::Literal(_) => panic!("a literal"),
+            other => panic!("{other:?}"),
         };
         let operands: Vec<Bits> = step.args.iter().map(operand).collect();
         assert_eq!(operands.len(), step.op.info().slots.len());

@@ -37,7 +37,7 @@ fn execute(steps: &[PlannedStep], profile: Profile, args: &[Bits]) -> Bits {
             .args
             .iter()
             .map(|arg| match arg {
-                PlannedSrc::Literal(_) => panic!("no row of x86 holds a literal"),
+                PlannedSrc::Literal(_) | PlannedSrc::Place | PlannedSrc::Number(_) => panic!("{arg:?} in a shuffle"),
                 PlannedSrc::Arg(n) => args[usize::from(*n)],
                 PlannedSrc::Step(n) => done[usize::from(*n)],
                 PlannedSrc::Lanes(words) => std::array::from_fn(|l| if l < lanes { words[l % words.len()] } else { 0 }),
