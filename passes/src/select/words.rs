@@ -67,7 +67,7 @@ impl Builder<'_> {
         let site = self.at(id);
         let word = match (value.op, &value.imm) {
             (Op::Const, Imm::Bits(bits)) => Word::Number(to_i128(value.ty.elem(), *bits) as i64),
-            _ if !of_words(value.op) || !is_word(value.ty) => self.from_rack(id, &site)?,
+            _ if !of_words(value.op) || !is_word(value.ty) => self.by_rack(id, &site)?,
             (Op::Param, Imm::Int(position)) => match value.ty.elem() {
                 // Of a `bool` only the lowest bit counts.
                 Elem::Bool => Word::Reg(self.by_rule(Key::Leave(Op::Param), Elem::Bool, &[Reg(*position)], &site)?),
@@ -106,7 +106,7 @@ impl Builder<'_> {
     }
 
     /// A uniform that racks compute.
-    fn from_rack(&mut self, id: ValueId, site: &Site) -> Done<Word> {
+    fn by_rack(&mut self, id: ValueId, site: &Site) -> Done<Word> {
         let rack = self.operand(Some(id), site.span)?;
         let elem = self.source.values[id].ty.elem();
         Ok(Word::Reg(self.by_rule(Key::LeaveUniform, elem, &[rack], site)?))
