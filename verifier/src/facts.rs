@@ -175,7 +175,7 @@ impl FunctionFacts {
         let mut regions: Vec<(usize, RegionFacts)> = Vec::new();
         let before = std::iter::once(None).chain(insts.iter().map(Some));
         for (inst, before) in insts.iter().zip(before) {
-            let Some(counted) = machine.counted(inst, before, insts) else { continue };
+            let Some(counted) = machine.counted(self.result.is_none(), inst, before, insts) else { continue };
             if let Some(sign) = counted.multiply_add {
                 self.multiply_adds[sign as usize] += 1;
             }

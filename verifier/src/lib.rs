@@ -5,7 +5,8 @@
 //! `allocated` program, for WebAssembly the `stacked` one. *Obligations*, from the bytes and what the source selected
 //! alone: only the profile's instructions; no calls, branches or stack; general registers only where scalars cross the
 //! boundary; every rack in one whole register; memory operands only as constant loads; every register written before it
-//! is read; cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. This
+//! is read; cross-lane instructions and fused multiply-adds only where they were selected; regions contiguous. Runs may
+//! also jump inside themselves, trap, save registers, and access memory at addresses that the caller passed. This
 //! crate shares no selection, allocation or encoding code with the backends: it depends on `rake-ir` alone. Each family
 //! of machines has a folder; what is general stands beside them.
 
@@ -34,7 +35,7 @@ use smol_str::SmolStr;
 /// What is known of the instructions of a profile.
 #[derive(Clone, Debug)]
 pub(crate) enum Machine {
-    X86(x86::Shapes),
+    X86(x86::Lists),
     Aarch64(&'static aarch64::Forms),
     Wasm(wasm::Rows),
 }
@@ -43,7 +44,7 @@ impl Machine {
     /// Of a profile; `None` where the verifier reads no code.
     fn of(profile: Profile) -> Option<Machine> {
         match profile.info().family {
-            Family::X86 => x86::Shapes::of(profile).map(Machine::X86),
+            Family::X86 => x86::Lists::of(profile).map(Machine::X86),
             Family::Aarch64 => Some(Machine::Aarch64(aarch64::Forms::get())),
             Family::Wasm => Some(Machine::Wasm(wasm::Rows::of(profile))),
             Family::Scalar => None,
@@ -59,15 +60,17 @@ impl Machine {
         }
     }
 
-    /// What an instruction of the machine table counts as, `before` standing before it among `insts`.
+    /// What an instruction of the machine table counts as, `before` standing before it among `insts` of a run, or of
+    /// what is none.
     fn counted<R: Copy + PartialEq>(
         &self,
+        run: bool,
         inst: &Inst<R>,
         before: Option<&Inst<R>>,
         insts: &[Inst<R>],
     ) -> Option<Counted> {
         match self {
-            Machine::X86(shapes) => x86::of_machine(shapes, inst, before),
+            Machine::X86(lists) => x86::of_machine(lists.choose(run), inst, before),
             Machine::Aarch64(forms) => forms.of_machine(inst),
             Machine::Wasm(rows) if rows.spreads(inst) => {
                 // On an operand stack what stands before is the operand.
@@ -75,6 +78,14 @@ impl Machine {
                 rows.of_machine(inst, named.unwrap_or(before))
             }
             Machine::Wasm(rows) => rows.of_machine(inst, None),
+        }
+    }
+
+    /// What an unwinder is told of a function with these bytes, beside where it is.
+    fn unwinding(&self, code: &[u8]) -> Vec<u8> {
+        match self {
+            Machine::X86(_) => x86::unwinding(code),
+            Machine::Aarch64(_) | Machine::Wasm(_) => Vec::new(),
         }
     }
 
@@ -169,7 +180,11 @@ impl<'a> Prepared<'a> {
             wrong.push(Diagnostic::spanless(Code::ObjectDiffers, text));
         }
         if let Some(program) = program {
-            let checks = [machine.check_literals(&image, program), unwind::check(&image), image.check_notes(program)];
+            let checks = [
+                machine.check_literals(&image, program),
+                unwind::check(&image, &|code| machine.unwinding(code)),
+                image.check_notes(program),
+            ];
             let texts = checks.into_iter().filter_map(Result::err);
             wrong.extend(texts.map(|text| Diagnostic::spanless(Code::ObjectDiffers, text)));
         }
@@ -203,7 +218,9 @@ impl<'a> Prepared<'a> {
         };
         let allocated = self.program.and_then(|p| p.functions.get(index));
         match &self.machine {
-            Machine::X86(shapes) => x86::function(&self.image, shapes, symbol, facts, allocated),
+            Machine::X86(lists) => {
+                x86::function(&self.image, lists.choose(facts.result.is_none()), symbol, facts, allocated)
+            }
             Machine::Aarch64(forms) => aarch64::function(&self.image, forms, symbol, facts, allocated),
             Machine::Wasm(_) => Err(vec![differs(facts, "there are no objects of WebAssembly".into())]),
         }

@@ -29,6 +29,9 @@ pub enum Obligation {
     Relaxed,
     Wrappers,
     NothingElse,
+    Jumps,
+    Saves,
+    Transfers,
 }
 
 impl Obligation {
@@ -56,6 +59,9 @@ impl Obligation {
             Obligation::NoSharedState => "no globals, tables or references",
             Obligation::Relaxed => "relaxed operations exactly as they were selected",
             Obligation::Wrappers => "wrappers load, call their kernel and store",
+            Obligation::Jumps => "jumps only inside a run, on conditions that were compared right before",
+            Obligation::Saves => "the stack only for what a run saves of the caller's registers",
+            Obligation::Transfers => "memory only at addresses that the caller passed",
             Obligation::NothingElse => "the module has kernels, their wrappers and one memory",
         }
     }

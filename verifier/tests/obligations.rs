@@ -223,7 +223,7 @@ fn tables() {
     holds(sample(0xc1)); // (%rcx,%rax,8)
     breaks(Obligation::ConstantLoads, sample(0xc7)); // (%rdi,%rax,8)
     breaks(Obligation::ConstantLoads, sample(0xf9)); // (%rcx,%rdi,8)
-    breaks(Obligation::ProfileInstructions, sample(0x81)); // (%rcx,%rax,4)
+    breaks(Obligation::ConstantLoads, sample(0x81)); // (%rcx,%rax,4)
     breaks(Obligation::ConstantLoads, Sample { rodata: 2040, ..sample(0xc1) });
 }
 

@@ -87,7 +87,9 @@ fn sample(
         View::Mask => inst(X86::Kones, Some(LOST_MASK), &[], None),
         _ => inst(X86::Ones, Some(LOST_RACK), &[], None),
     });
-    mask.into_iter().chain([inst(op, dst, &args, imm)]).collect()
+    // An address is no index.
+    let clear = (op == X86::Sum).then(|| inst(X86::LongZero, dst, &[], None));
+    mask.into_iter().chain([inst(op, dst, &args, imm)]).chain(clear).collect()
 }
 
 /// Whether a row is of runs alone: it touches memory, or general registers of 64 bits.

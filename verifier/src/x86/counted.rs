@@ -1,9 +1,9 @@
 //! What an x86 instruction counts as: of the machine table, and decoded.
 
-use super::decode::{Class as Register, Instruction, Operand};
+use super::decode::{Instruction, Operand};
 use super::shapes::{self, Shape, Shapes};
 use crate::facts::{Counted, FmaSign};
-use rake_ir::machine::{Class, Inst, Kind, MachOp};
+use rake_ir::machine::{Class, Flow, Inst, Kind, MachOp};
 use smol_str::SmolStr;
 
 /// The sign that a mnemonic has, if it is a fused multiply-add of packed single precision.
@@ -31,7 +31,10 @@ pub fn of_machine<R: Copy + PartialEq>(shapes: &Shapes, inst: &Inst<R>, before: 
     let MachOp::X86(op) = inst.op else { return None };
     let (mnemonic, info) = (inst.op.mnemonic(shapes.profile)?, op.info());
     let general = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == Class::G);
-    let copy = matches!(info.kind, Kind::Move | Kind::Const) || shapes::changes_file(op, shapes.profile);
+    if !matches!(info.flow, None | Some(Flow::Compare)) {
+        return Some(Counted::default());
+    }
+    let copy = shapes::is_neutral(op, shapes.profile, shapes.runs);
     // What makes a constant of one value read twice, be it from a register or from the copy of it made just before.
     let constant = match inst.args[..] {
         [first, second] => {
@@ -45,7 +48,8 @@ pub fn of_machine<R: Copy + PartialEq>(shapes: &Shapes, inst: &Inst<R>, before: 
         multiply_add: sign(mnemonic),
         cross_lane: shapes::crosses(op, shapes.profile).then(|| name(mnemonic)),
         relaxed: None,
-        word: (info.kind == Kind::Word && general).then(|| SmolStr::new_static(mnemonic)),
+        word: (shapes::is_word(op, shapes.space()) && (general || info.kind == Kind::Transfer))
+            .then(|| SmolStr::new_static(mnemonic)),
         operation: (!copy && !constant).then(|| name(mnemonic)),
     })
 }
@@ -53,7 +57,14 @@ pub fn of_machine<R: Copy + PartialEq>(shapes: &Shapes, inst: &Inst<R>, before: 
 /// What a decoded instruction counts as; `before` stands before it.
 pub fn of_decoded(shapes: &Shapes, inst: &Instruction, before: Option<&Instruction>) -> Counted {
     let mnemonic = inst.mnemonic.as_str();
-    let general = |o: &Operand| matches!(o, Operand::Register(Register::Gpr, _) | Operand::Entry { .. });
+    if matches!(inst.operands(), [Operand::Target(_)]) || matches!(mnemonic, "push" | "pop" | "ud2" | "ret") {
+        return Counted::default();
+    }
+    let general = |o: &Operand| match o {
+        Operand::Register(class, _) => class.is_general(),
+        Operand::Place(_) => true,
+        _ => false,
+    };
     // What has no form is refused for that; it counts as what its mnemonic says.
     let known = shapes.of_decoded(inst).next().is_some();
     let any = |has: &dyn Fn(&Shape) -> bool| match known {
@@ -68,7 +79,7 @@ pub fn of_decoded(shapes: &Shapes, inst: &Instruction, before: Option<&Instructi
         multiply_add: sign(mnemonic),
         cross_lane: any(&|form| form.crosses).then(|| name(mnemonic)),
         relaxed: None,
-        word: (any(&|form| form.kind == Kind::Word) && inst.operands().iter().any(general))
+        word: (any(&|form| shapes::is_word(form.op, shapes.space())) && !copy && inst.operands().iter().any(general))
             .then(|| SmolStr::new(mnemonic)),
         operation: (!copy && !constant).then(|| name(mnemonic)),
     }

@@ -1,6 +1,7 @@
 //! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
 
 use super::encoding::{Fields, Space};
+use super::plain;
 use crate::obligations::{Refusal, Undecodable};
 use capstone::arch::x86::{ArchMode, X86OpMem, X86OperandType, X86Reg};
 use capstone::arch::{BuildsCapstone, DetailsArchInsn};
@@ -10,6 +11,10 @@ use smol_str::SmolStr;
 /// A register class.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Class {
+    /// The low byte of a general register.
+    Byte,
+    /// The low 16 bits of a general register.
+    Half,
     /// A 32-bit general register.
     Gpr,
     /// A 64-bit general register.
@@ -25,10 +30,15 @@ pub enum Class {
 }
 
 impl Class {
+    /// Whether it is a general register, or a part of one.
+    pub fn is_general(self) -> bool {
+        matches!(self, Class::Byte | Class::Half | Class::Gpr | Class::Address)
+    }
+
     /// The vector length field that goes with it; `None` for what is no vector.
     pub fn length(self) -> Option<u8> {
         match self {
-            Class::Gpr | Class::Address | Class::K => None,
+            Class::Byte | Class::Half | Class::Gpr | Class::Address | Class::K => None,
             Class::Xmm => Some(0),
             Class::Ymm => Some(1),
             Class::Zmm => Some(2),
@@ -48,19 +58,38 @@ pub enum Operand {
         /// The displacement as it stands in the bytes.
         displacement: i32,
     },
-    /// A memory operand at a base register plus a scaled index register.
-    Entry {
-        /// Bytes that are read.
-        size: u8,
-        /// The base register.
-        base: u8,
-        /// The index register.
-        index: u8,
-        /// What the index is multiplied by.
-        scale: u8,
-    },
+    /// A memory operand at registers.
+    Place(Place),
     /// An immediate byte.
     Immediate(u8),
+    /// An immediate of four bytes.
+    Number(i32),
+    /// Where a jump leads, from the start of the decoded bytes.
+    Target(i64),
+}
+
+/// A memory operand at a base register, plus an index and a displacement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Bytes that are read or written; of rows of indices those of one element.
+    pub size: u8,
+    /// The base register.
+    pub base: u8,
+    /// The index.
+    pub index: Option<Index>,
+    /// What is added.
+    pub displacement: i32,
+}
+
+/// The index of a memory operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Index {
+    /// A general register of 64 bits, or a rack of indices.
+    pub class: Class,
+    /// Its number.
+    pub number: u8,
+    /// What it is multiplied by.
+    pub scale: u8,
 }
 
 /// One decoded instruction.
@@ -174,9 +203,11 @@ impl Decoder {
             displacement_at: None,
             space: Space::Legacy,
         };
-        if let Some((register, number)) = word_constant(bytes).filter(|_| name == "mov") {
-            out.push(Operand::Register(Class::Gpr, register))?;
-            out.push(Operand::Immediate(number))?;
+        if let Some((wanted, operands)) = plain::read(bytes, out.end()) {
+            if name != wanted {
+                return Err(format!("decoded as `{name}` where the bytes say `{wanted}`"));
+            }
+            operands.into_iter().flatten().try_for_each(|operand| out.push(operand))?;
             return Ok(out);
         }
         if let Some(plain) = without_modrm(bytes) {
@@ -222,15 +253,23 @@ fn rip_relative(memory: &X86OpMem) -> Option<i32> {
     plain.then(|| memory.disp() as i32)
 }
 
-/// Base, index and scale of a memory operand that has nothing else.
-fn entry(memory: &X86OpMem) -> Option<(u8, u8, u8)> {
-    let address = |id: RegId| match register(id) {
-        Some((Class::Address, number)) => Some(number),
-        _ => None,
+/// A memory operand that has a base register.
+fn place(memory: &X86OpMem, size: u8) -> Option<Place> {
+    let (class, base) = register(memory.base())?;
+    if class != Class::Address || memory.segment().0 != 0 {
+        return None;
+    }
+    let index = match memory.index().0 {
+        0 => None,
+        _ => {
+            let (class, number) = register(memory.index())?;
+            let general = matches!(class, Class::Address | Class::Xmm | Class::Ymm | Class::Zmm);
+            Some(Index { class, number, scale: u8::try_from(memory.scale()).ok().filter(|_| general)? })
+        }
     };
-    let plain = memory.disp() == 0 && memory.segment().0 == 0;
-    let scale = u8::try_from(memory.scale()).ok().filter(|_| plain)?;
-    Some((address(memory.base())?, address(memory.index())?, scale))
+    // Of a rack of indices each element is accessed by itself.
+    let size = if index.is_some_and(|index| index.class != Class::Address) { 4 } else { size };
+    Some(Place { size, base, index, displacement: i32::try_from(memory.disp()).ok()? })
 }
 
 impl Instruction {
@@ -253,12 +292,15 @@ impl Instruction {
                     }
                     Operand::Register(class, number)
                 }
-                X86OperandType::Imm(_) => {
-                    Operand::Immediate(fields.imm.ok_or_else(|| format!("`{name}` has an implied immediate"))?)
-                }
-                X86OperandType::Mem(memory) => match (rip_relative(&memory), entry(&memory)) {
+                X86OperandType::Imm(found) => match (fields.imm, fields.number) {
+                    (Some(imm), _) => Operand::Immediate(imm),
+                    (None, Some(number)) if number == found as i32 => Operand::Number(number),
+                    _ if fields.shifts_by_one() => Operand::Immediate(1),
+                    _ => return Err(format!("`{name}` has an implied immediate")),
+                },
+                X86OperandType::Mem(memory) => match (rip_relative(&memory), place(&memory, operand.size)) {
                     (Some(displacement), _) => Operand::Memory { size: operand.size, displacement },
-                    (None, Some((base, index, scale))) => Operand::Entry { size: operand.size, base, index, scale },
+                    (None, Some(place)) => Operand::Place(place),
                     (None, None) => {
                         return Err(format!("`{name}` has a memory operand that is not RIP-relative"));
                     }
@@ -284,15 +326,6 @@ fn without_modrm(bytes: &[u8]) -> Option<(&'static str, Space)> {
         [0xc3] => Some(("ret", Space::Legacy)),
         [0xf3, 0x0f, 0x1e, 0xfa] => Some(("endbr64", Space::Legacy)),
         [0xc5, 0xf8, 0x77] => Some(("vzeroupper", Space::Vex)),
-        _ => None,
-    }
-}
-
-/// The general register and the byte that goes into it, which has no ModRM byte either.
-fn word_constant(bytes: &[u8]) -> Option<(u8, u8)> {
-    match *bytes {
-        [opcode @ 0xb8..=0xbf, number, 0, 0, 0] => Some((opcode & 7, number)),
-        [0x41, opcode @ 0xb8..=0xbf, number, 0, 0, 0] => Some((opcode & 7 | 8, number)),
         _ => None,
     }
 }
@@ -339,34 +372,32 @@ fn register(id: RegId) -> Option<(Class, u8)> {
     if let Some(n) = within(R::X86_REG_K0, 8) {
         return Some((Class::K, n));
     }
+    if let Some(n) = within(R::X86_REG_R8B, 8) {
+        return Some((Class::Byte, n + 8));
+    }
+    if let Some(n) = within(R::X86_REG_R8W, 8) {
+        return Some((Class::Half, n + 8));
+    }
     if let Some(n) = within(R::X86_REG_R8D, 8) {
         return Some((Class::Gpr, n + 8));
     }
     if let Some(n) = within(R::X86_REG_R8, 8) {
         return Some((Class::Address, n + 8));
     }
-    let wide = match id {
-        R::X86_REG_RAX => Some(0),
-        R::X86_REG_RCX => Some(1),
-        R::X86_REG_RDX => Some(2),
-        R::X86_REG_RBX => Some(3),
-        R::X86_REG_RSI => Some(6),
-        R::X86_REG_RDI => Some(7),
-        _ => None,
-    };
-    if let Some(number) = wide {
-        return Some((Class::Address, number));
-    }
-    let number = match id {
-        R::X86_REG_EAX => 0,
-        R::X86_REG_ECX => 1,
-        R::X86_REG_EDX => 2,
-        R::X86_REG_EBX => 3,
-        R::X86_REG_ESI => 6,
-        R::X86_REG_EDI => 7,
-        _ => return None,
-    };
-    Some((Class::Gpr, number))
+    // The stack pointer is none of them.
+    const NAMED: [[u32; 4]; 7] = [
+        [R::X86_REG_AL, R::X86_REG_AX, R::X86_REG_EAX, R::X86_REG_RAX],
+        [R::X86_REG_CL, R::X86_REG_CX, R::X86_REG_ECX, R::X86_REG_RCX],
+        [R::X86_REG_DL, R::X86_REG_DX, R::X86_REG_EDX, R::X86_REG_RDX],
+        [R::X86_REG_BL, R::X86_REG_BX, R::X86_REG_EBX, R::X86_REG_RBX],
+        [R::X86_REG_BPL, R::X86_REG_BP, R::X86_REG_EBP, R::X86_REG_RBP],
+        [R::X86_REG_SIL, R::X86_REG_SI, R::X86_REG_ESI, R::X86_REG_RSI],
+        [R::X86_REG_DIL, R::X86_REG_DI, R::X86_REG_EDI, R::X86_REG_RDI],
+    ];
+    const CLASSES: [Class; 4] = [Class::Byte, Class::Half, Class::Gpr, Class::Address];
+    let found = |(row, names): (usize, &[u32; 4])| Some((row, names.iter().position(|&name| name == id)?));
+    let (row, width) = NAMED.iter().enumerate().find_map(found)?;
+    Some((CLASSES[width], if row < 4 { row as u8 } else { row as u8 + 1 }))
 }
 
 fn is_stack(id: RegId) -> bool {

@@ -7,7 +7,7 @@
 //! encodings that are accepted as the same instruction differ at most in the choice between the 2- and 3-byte VEX
 //! prefix and in the direction of a register move.
 
-use super::decode::{Class, Operand};
+use super::decode::{Class, Operand, Place};
 
 /// The encoding space of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,10 +49,23 @@ pub struct Fields {
     pub b: bool,
     /// Offset of the 32-bit displacement of a RIP-relative operand.
     pub displacement: Option<u8>,
-    /// Base and index register and the index's scale of an operand without displacement.
-    pub indexed: Option<(u8, u8, u8)>,
+    /// The memory operand that has a base register.
+    pub place: Option<RawPlace>,
     /// The immediate byte.
     pub imm: Option<u8>,
+    /// The immediate of four bytes.
+    pub number: Option<i32>,
+}
+
+/// A memory operand with a base register, as it stands in the bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RawPlace {
+    /// The base register.
+    base: u8,
+    /// The index field, extended, and what it is multiplied by, where there is a SIB byte; 4 means none.
+    sib: Option<(u8, u8)>,
+    /// The displacement, and how many bytes it has.
+    displacement: (i32, u8),
 }
 
 const TRUNCATED: &str = "the instruction ends inside its encoding";
@@ -94,7 +107,7 @@ impl Fields {
         let mut end = prefix.len + 2;
         let bit = |on: bool, at: u32| u8::from(on) << at;
         let reg = ((modrm >> 3) & 7) | bit(prefix.r, 3) | bit(prefix.high, 4);
-        let mut indexed = None;
+        let mut place = None;
         let (rm, displacement) = match modrm >> 6 {
             // Only EVEX extends a register in `rm` by X; elsewhere X is unused here and must be clear.
             3 if prefix.x && prefix.space != Space::Evex => return Err("an unused prefix bit is set"),
@@ -106,23 +119,39 @@ impl Fields {
                 end += 4;
                 (None, Some(end as u8 - 4))
             }
-            0 if modrm & 7 == 4 => {
-                let sib = *bytes.get(end).ok_or(TRUNCATED)?;
-                end += 1;
-                let (base, index) = ((sib & 7) | bit(prefix.b, 3), ((sib >> 3) & 7) | bit(prefix.x, 3));
-                if sib & 7 == 5 || index == 4 || prefix.space == Space::Evex {
-                    return Err("a memory operand is no entry of a table");
+            mode => {
+                let sib = if modrm & 7 == 4 { Some(*bytes.get(end).ok_or(TRUNCATED)?) } else { None };
+                end += usize::from(sib.is_some());
+                let base = (sib.unwrap_or(modrm) & 7) | bit(prefix.b, 3);
+                if mode == 0 && base & 7 == 5 {
+                    return Err("a memory operand has no base register");
                 }
-                indexed = Some((base, index, 1 << (sib >> 6)));
+                if sib.is_none() && prefix.x {
+                    return Err("an unused prefix bit is set");
+                }
+                let width = [0, 1, 4][usize::from(mode)];
+                let value = match *bytes.get(end..end + width).ok_or(TRUNCATED)? {
+                    [byte] => i32::from(byte as i8),
+                    [a, b, c, d] => i32::from_le_bytes([a, b, c, d]),
+                    _ => 0,
+                };
+                end += width;
+                let sib = sib.map(|sib| (((sib >> 3) & 7) | bit(prefix.x, 3), 1 << (sib >> 6)));
+                place = Some(RawPlace { base, sib, displacement: (value, width as u8) });
                 (None, None)
             }
-            _ => return Err("a memory operand is not RIP-relative"),
         };
-        let imm = match bytes.len().checked_sub(end) {
-            Some(0) => None,
-            Some(1) => Some(bytes[end]),
-            Some(_) => return Err("the immediate is wider than a byte"),
-            None => return Err(TRUNCATED),
+        let reversed = matches!(opcode, 0x03 | 0x0b | 0x23 | 0x2b | 0x33 | 0x3b | 0x8b);
+        if prefix.space == Space::Legacy && prefix.map == 0 && rm.is_some() && reversed {
+            return Err("general registers stand in the order that is not written");
+        }
+        let (imm, number) = match bytes.get(end..).ok_or(TRUNCATED)? {
+            [] => (None, None),
+            &[imm] => (Some(imm), None),
+            &[a, b, c, d] if prefix.space == Space::Legacy && prefix.map == 0 && matches!(opcode, 0x81 | 0xc7) => {
+                (None, Some(i32::from_le_bytes([a, b, c, d])))
+            }
+            _ => return Err("the immediate is wider than a byte"),
         };
         Ok(Fields {
             space: prefix.space,
@@ -138,18 +167,24 @@ impl Fields {
             z: prefix.z,
             b: prefix.broadcast,
             displacement,
-            indexed,
+            place,
             imm,
+            number,
         })
     }
 
     /// Whether the low half of the opcode's ModRM `reg` field selects the operation instead of a register.
     fn is_group(&self) -> bool {
         match self.map {
-            0 => matches!(self.opcode, 0x80..=0x83 | 0xc0 | 0xc1 | 0xd0..=0xd3 | 0xf6 | 0xf7 | 0xfe | 0xff),
+            0 => matches!(self.opcode, 0x80..=0x83 | 0xc0 | 0xc1 | 0xc7 | 0xd0..=0xd3 | 0xf6 | 0xf7 | 0xfe | 0xff),
             1 => matches!(self.opcode, 0x71..=0x73),
             _ => false,
         }
+    }
+
+    /// Whether it shifts by one, which its bytes do not say as a number.
+    pub fn shifts_by_one(&self) -> bool {
+        self.map == 0 && self.opcode == 0xd1 && self.space == Space::Legacy
     }
 
     /// Whether the immediate's upper half names a register.
@@ -168,14 +203,10 @@ impl Fields {
             Operand::Memory { size, .. } => Some(*size),
             _ => None,
         });
-        let entry = operands.iter().find_map(|o| match *o {
-            Operand::Entry { base, index, scale, .. } => Some((base, index, scale)),
-            _ => None,
-        });
-        if entry != self.indexed {
-            return Err("the memory operand contradicts the SIB byte");
-        }
-        if memory.is_some() != self.displacement.is_some() {
+        let place = operands.iter().find_map(|o| if let Operand::Place(place) = o { Some(*place) } else { None });
+        self.check_place(place)?;
+        let memory = memory.or(place.filter(|_| self.b).map(|place| place.size));
+        if place.is_none() && memory.is_some() != self.displacement.is_some() {
             return Err("the memory operand contradicts the ModRM byte");
         }
         if self.b && !matches!(memory, Some(4 | 8)) {
@@ -188,6 +219,44 @@ impl Fields {
             return Err("zeroing is set on an instruction that writes an opmask");
         }
         Ok(())
+    }
+
+    /// Checks a memory operand against its bytes, which are the shortest that there are for it.
+    fn check_place(&self, decoded: Option<Place>) -> Result<(), &'static str> {
+        const CONTRADICTS: &str = "the memory operand contradicts its bytes";
+        let (raw, place) = match (self.place, decoded) {
+            (None, None) => return Ok(()),
+            (Some(raw), Some(place)) => (raw, place),
+            _ => return Err(CONTRADICTS),
+        };
+        // EVEX's V' is the fifth bit of a rack of indices.
+        let high = if self.space == Space::Evex { self.vvvv & 16 } else { 0 };
+        let index = match (raw.sib, place.index) {
+            (None, None) => true,
+            // Only `r12` as a base has a SIB byte without an index.
+            (Some((4, 1)), None) => raw.base == 12,
+            (Some((number, scale)), Some(index)) if index.class == Class::Address => {
+                (number, scale) == (index.number, index.scale) && number != 4
+            }
+            (Some((number, scale)), Some(index)) => (number | high, scale) == (index.number, index.scale),
+            _ => false,
+        };
+        let unit = if self.space != Space::Evex { 1 } else { i32::from(if self.b { 4 } else { place.size }) };
+        let unit = unit.max(1);
+        let (value, all, always) = (raw.displacement.0, place.displacement, raw.base & 7 == 5);
+        let displacement = match raw.displacement.1 {
+            0 => all == 0,
+            1 => value.checked_mul(unit) == Some(all) && (all != 0 || always),
+            _ => value == all && !(all % unit == 0 && i8::try_from(all / unit).is_ok()),
+        };
+        if raw.base == place.base && index && displacement { Ok(()) } else { Err(CONTRADICTS) }
+    }
+
+    /// Whether EVEX's V' belongs to a rack of indices.
+    fn extends_index(&self, operands: &[Operand]) -> bool {
+        let vector =
+            |o: &Operand| matches!(o, Operand::Place(Place { index: Some(i), .. }) if i.class != Class::Address);
+        self.space == Space::Evex && operands.iter().any(vector)
     }
 
     fn check_registers(&self, operands: &[Operand]) -> Result<(), &'static str> {
@@ -222,10 +291,11 @@ impl Fields {
                 decoded_count += 1;
             }
         }
+        let vvvv = if self.extends_index(operands) { self.vvvv & 15 } else { self.vvvv };
         if decoded_count == count + 1 && self.space != Space::Legacy {
-            fields[count] = self.vvvv;
+            fields[count] = vvvv;
             count += 1;
-        } else if self.vvvv != 0 {
+        } else if vvvv != 0 {
             return Err("unused prefix bits are not all ones");
         }
         let (fields, decoded) = (&mut fields[..count], &mut decoded[..decoded_count]);
@@ -248,9 +318,21 @@ impl Fields {
             if widest > Some(0) {
                 return Err("a wide register in a legacy encoding");
             }
-            // Addresses alone have 64 bits.
-            let address = matches!(operands.first(), Some(Operand::Register(Class::Address, _)));
-            return if self.w == address { Ok(()) } else { Err("REX.W contradicts the decoded operands") };
+            // What has a register of 64 bits has 64 bits, and so has a number that goes to a place of eight bytes.
+            let address = |o: &Operand| match o {
+                Operand::Register(class, _) => *class == Class::Address,
+                Operand::Place(place) => self.number.is_some() && place.size == 8,
+                _ => false,
+            };
+            return if self.w == operands.iter().any(address) {
+                Ok(())
+            } else {
+                Err("REX.W contradicts the decoded operands")
+            };
+        }
+        let general = |o: &Operand| matches!(o, Operand::Register(class, _) if class.is_general());
+        if operands.iter().all(general) && self.length != 0 {
+            return Err("a vector length without vectors");
         }
         if widest.is_some_and(|l| l != self.length) {
             return Err("the vector length contradicts the decoded operands");
@@ -292,7 +374,9 @@ fn legacy(bytes: &[u8]) -> Result<Prefix, &'static str> {
     };
     at += usize::from(prefix.pp != 0);
     if let Some(rex @ 0x40..=0x4f) = bytes.get(at) {
-        if rex & 15 == 0 {
+        // Without one the low bytes of `rbp`, `rsi` and `rdi` cannot be named.
+        let byte = matches!(bytes.get(at + 1..at + 3), Some([0x88, modrm]) if modrm & 0x20 != 0);
+        if rex & 15 == 0 && !byte {
             return Err("a REX prefix without effect");
         }
         (prefix.w, prefix.r) = (rex & 8 != 0, rex & 4 != 0);

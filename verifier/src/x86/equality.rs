@@ -1,13 +1,14 @@
 //! Equality: what the bytes decode to is what the allocated program says.
 
-use super::decode::{Instruction, Operand as Decoded};
-use super::shapes::{Shapes, class_of, implied};
+use super::decode::{Class, Index, Instruction, Operand as Decoded, Place};
+use super::flow::Flows;
+use super::shapes::{Shapes, class_of, destination, implied, operand};
 use crate::Difference;
 use crate::image::{Image, Relocation, Symbol};
 use crate::tables::Tables;
 use rake_ir::allocated::Function;
-use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
-use rake_ir::machine::{Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES, X86};
+use rake_ir::machine::{Address, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 
 /// Compares a function's decoded instructions, relocations and literals with its allocated form.
 ///
@@ -27,22 +28,46 @@ pub fn compare(
     }
     let mut relocations = image.relocations_in(symbol.start, symbol.start + symbol.len).iter();
     let mut tables = Tables::default();
-    for (at, (decoded, inst)) in body.iter().zip(&function.insts).enumerate() {
+    let flow = Flows::of(function, body, symbol.len).map_err(|text| (0, None, text))?;
+    for &(at, decoded) in &flow.pairs {
+        let (Some(decoded), inst) = (body.get(decoded), &function.insts[at]) else { continue };
         let context = Context { image, symbol, space, function };
-        let same = tables.follow(inst).and_then(|()| context.instruction(decoded, inst, &mut relocations));
+        let same = tables.follow(inst).and_then(|()| match flow.jump(&function.insts, at)? {
+            Some(expected) => jump(decoded, expected),
+            None => context.instruction(decoded, inst, &mut relocations),
+        });
         same.map_err(|text| {
             let what =
                 format!("instruction {at} (`{}` decoded, `{}` allocated): {text}", decoded.mnemonic, inst.op.name());
             (decoded.offset, Some(inst.span), what)
         })?;
     }
-    if body.len() != function.insts.len() {
-        let at = body.get(function.insts.len()).map_or(symbol.len, |i| i.offset);
-        return Err((at, None, format!("{} instructions decoded, {} allocated", body.len(), function.insts.len())));
+    let (trap, rest) = body
+        .get(flow.pairs.len()..)
+        .unwrap_or(&[])
+        .split_at(usize::from(flow.traps).min(body.len().saturating_sub(flow.pairs.len())));
+    if body.len() < flow.pairs.len() || !rest.is_empty() || trap.len() != usize::from(flow.traps) {
+        let at = body.get(flow.pairs.len()).map_or(symbol.len, |i| i.offset);
+        let expected = flow.pairs.len() + usize::from(flow.traps);
+        return Err((at, None, format!("{} instructions decoded, {expected} allocated", body.len())));
+    }
+    if let Some(other) = trap.iter().find(|inst| inst.mnemonic != "ud2") {
+        return Err((other.offset, None, format!("`{}` stands where the trap is expected", other.mnemonic)));
     }
     match relocations.next() {
         Some(extra) => Err((extra.at - symbol.start, None, "a relocation that no operand asks for".into())),
         None => Ok(()),
+    }
+}
+
+/// Compares a jump.
+fn jump(decoded: &Instruction, (mnemonic, target): (&str, i64)) -> Result<(), String> {
+    if decoded.mnemonic != mnemonic {
+        return Err(format!("`{mnemonic}` expected"));
+    }
+    match *decoded.operands() {
+        [Decoded::Target(found)] if found == target => Ok(()),
+        _ => Err(format!("{:?} decoded, a jump to {target:#x} expected", decoded.operands())),
     }
 }
 
@@ -72,7 +97,10 @@ impl Context<'_> {
         let mut found = decoded.operands().iter().copied();
         let (again, implied_imm) = implied(op, self.space);
         if let (Some(dst), Some(view)) = (inst.dst, info.dst) {
-            let expected = self.register(dst, view)?;
+            self.register(dst, view)?;
+            let number = inst.args.iter().find_map(|arg| if let Operand::Number(n) = arg { Some(*n) } else { None });
+            let class = destination(op, self.space, number).ok_or("no destination")?;
+            let expected = Decoded::Register(class, dst.number);
             for _ in 0..=again {
                 expect(found.next(), expected)?;
             }
@@ -88,19 +116,29 @@ impl Context<'_> {
                 }
                 continue;
             }
-            if slot.view == View::Address {
+            if slot.view == View::Address && !slot.mem.is_address() {
                 entry.push(arg.reg().ok_or("an address that is no register")?.number);
                 continue;
             }
+            let addressed = slot.mem.is_address() || slot.mem == Mem::Constant;
             match *arg {
+                Operand::Reg(_) | Operand::Literal(_) | Operand::Broadcast(_) if addressed => {
+                    return Err("a register or literal where an address or a number stands".into());
+                }
+                Operand::Number(_) if !matches!(slot.mem, Mem::Number | Mem::Constant) => {
+                    return Err("a number where none can stand".into());
+                }
                 Operand::Literal(_) if slot.mem == Mem::Table && index > 0 => {
                     let [base, number] = entry[..] else { return Err("an entry without address and number".into()) };
-                    let scale = ENTRY_BYTES as u8;
-                    expect(found.next(), Decoded::Entry { size: scale, base, index: number, scale })?;
+                    let size = ENTRY_BYTES as u8;
+                    let index = Some(Index { class: Class::Address, number, scale: size });
+                    expect(found.next(), Decoded::Place(Place { size, base, index, displacement: 0 }))?;
                 }
                 Operand::Reg(r) => match (slot.opmask, self.register(r, slot.view)?) {
                     (true, _) => mask = Some((r.number, info.zeroing)),
-                    (false, expected) => expect(found.next(), expected)?,
+                    (false, _) => {
+                        expect(found.next(), Decoded::Register(operand(op, slot.view, self.space), r.number))?
+                    }
                 },
                 Operand::Literal(id) | Operand::Broadcast(id) => {
                     let element = matches!(arg, Operand::Broadcast(_));
@@ -108,11 +146,23 @@ impl Context<'_> {
                     let literal = self.function.literals.get(id.0 as usize).ok_or("a literal that is not there")?;
                     self.literal(decoded, found.next(), slot, literal, element, relocations.next())?;
                 }
-                _ => return Err("an operand that no row has".into()),
+                Operand::Memory(address) | Operand::MemoryElement(address) => {
+                    broadcast = matches!(arg, Operand::MemoryElement(_));
+                    expect(found.next(), self.place(slot, address, broadcast, decoded)?)?;
+                }
+                // A number that fits a byte is one, but where there is no such form.
+                Operand::Number(number) => expect(
+                    found.next(),
+                    match i8::try_from(number) {
+                        Ok(byte) if !matches!(op, X86::LongConst | X86::StoreLong) => Decoded::Immediate(byte as u8),
+                        _ => Decoded::Number(number),
+                    },
+                )?,
             }
         }
         if let Some(imm) = inst.imm.or(implied_imm) {
-            expect(found.next(), Decoded::Immediate(imm))?;
+            let word = op == X86::WordConst;
+            expect(found.next(), if word { Decoded::Number(imm.into()) } else { Decoded::Immediate(imm) })?;
         }
         if let Some(extra) = found.next() {
             return Err(format!("one operand too many: {extra:?}"));
@@ -124,6 +174,40 @@ impl Context<'_> {
             return Err("broadcast in one and not in the other".into());
         }
         Ok(())
+    }
+
+    /// The memory operand that an address has to be.
+    fn place(
+        &self,
+        slot: &Slot,
+        address: Address<PhysReg>,
+        element: bool,
+        decoded: &Instruction,
+    ) -> Result<Decoded, String> {
+        self.register(address.base, View::Address)?;
+        let view = if slot.mem == Mem::Places { View::Rack } else { View::Address };
+        let index = match address.index {
+            Some(index) => match self.register(index, view)? {
+                Decoded::Register(class, number) => Some(Index { class, number, scale: 1 << address.scale.min(3) }),
+                _ => None,
+            },
+            None => None,
+        };
+        let rack = 16 << self.space as u8;
+        let size = match slot.mem {
+            Mem::Place(bytes) => bytes[self.space as usize],
+            Mem::Places => 4,
+            Mem::May { .. } if element => 4,
+            Mem::May { .. } => rack,
+            // Nothing is accessed.
+            Mem::Sum => decoded
+                .operands()
+                .iter()
+                .find_map(|o| if let Decoded::Place(p) = o { Some(p.size) } else { None })
+                .unwrap_or(0),
+            _ => return Err("an address where none can stand".into()),
+        };
+        Ok(Decoded::Place(Place { size, base: address.base.number, index, displacement: address.disp }))
     }
 
     fn register(&self, r: PhysReg, view: View) -> Result<Decoded, String> {

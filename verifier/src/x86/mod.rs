@@ -5,11 +5,15 @@ mod counted;
 mod decode;
 mod encoding;
 mod equality;
+mod flow;
 mod obligations;
+mod plain;
+mod runs;
 mod shapes;
+mod unwind;
 
 pub use counted::of_machine;
-pub use shapes::Shapes;
+pub use unwind::unwinding;
 
 use crate::facts::FunctionFacts;
 use crate::image::{Image, Layout, Symbol};
@@ -19,6 +23,8 @@ use decode::Decoder;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::x86::TABLE_BYTES;
+use rake_ir::profile::Profile;
+use shapes::Shapes;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -39,6 +45,25 @@ pub static LAYOUT: Layout = Layout {
         0x1b, 0x0c, 7, 8,  0x90, 1, 0, 0,
     ],
 };
+
+/// The profile's instruction lists.
+#[derive(Clone, Debug)]
+pub struct Lists {
+    plain: Shapes,
+    runs: Shapes,
+}
+
+impl Lists {
+    /// Of an x86 profile.
+    pub fn of(profile: Profile) -> Option<Lists> {
+        Some(Lists { plain: Shapes::of(profile, false)?, runs: Shapes::of(profile, true)? })
+    }
+
+    /// That of runs, or of everything else.
+    pub fn choose(&self, run: bool) -> &Shapes {
+        if run { &self.runs } else { &self.plain }
+    }
+}
 
 /// Checks that only functions and padding between them are in `.text`.
 ///

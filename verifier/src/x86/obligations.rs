@@ -2,6 +2,7 @@
 
 use super::counted::{is_constant, of_decoded};
 use super::decode::{Class, Instruction, Operand};
+use super::runs;
 use super::shapes::{Shapes, rack_class};
 use crate::facts::{Counted, FunctionFacts};
 use crate::image::{Image, Symbol};
@@ -64,9 +65,13 @@ pub fn check(
         check_instruction(shapes, inst, say);
     }
     check_loads(loads, rodata_align, insts, say);
-    check_boundary(shapes, facts, insts, say);
-    check_reads(shapes, facts, insts, say);
-    check_ends(shapes.space(), facts, insts, say);
+    if shapes.runs {
+        runs::check(shapes, facts, insts, say);
+    } else {
+        check_boundary(shapes, facts, insts, say);
+        check_reads(shapes, facts, insts, say);
+        check_ends(shapes.space(), facts, insts, say);
+    }
     let before = std::iter::once(None).chain(insts.iter().map(Some));
     let counted: Vec<(u32, Counted)> =
         insts.iter().zip(before).map(|(inst, before)| (inst.offset, of_decoded(shapes, inst, before))).collect();
@@ -75,14 +80,20 @@ pub fn check(
 
 fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
     let name = inst.mnemonic.as_str();
-    if name == "endbr64" {
+    let jump = matches!(inst.operands(), [Operand::Target(_)]);
+    if name == "endbr64" || shapes.runs && (jump || name == "ud2") {
         return;
     }
     let forms = shapes.named(name);
     if forms.is_empty() {
         let plain = name.strip_prefix('v').unwrap_or(name);
         let estimate = plain.starts_with("rcp") || plain.starts_with("rsqrt");
-        let obligation = if estimate { Obligation::NoEstimates } else { Obligation::ProfileInstructions };
+        let obligation = match name {
+            _ if jump => Obligation::NoBranches,
+            "push" | "pop" => Obligation::NoStack,
+            _ if estimate => Obligation::NoEstimates,
+            _ => Obligation::ProfileInstructions,
+        };
         return say(inst.offset, obligation, format!("`{name}` is not in the list of {}", shapes.profile));
     }
     let registers =
@@ -93,8 +104,10 @@ fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
     if shapes.of_decoded(inst).next().is_none() {
         let rack = rack_class(shapes.space());
         let part = registers().any(|(c, _)| c.length().is_some() && c != rack);
+        let place = |o: &Operand| matches!(o, Operand::Place(_));
         let obligation = match inst.operands().first() {
             Some(Operand::Memory { .. }) => Obligation::ConstantLoads,
+            _ if inst.operands().iter().any(place) => Obligation::ConstantLoads,
             _ if part => Obligation::WholeRacks,
             _ => Obligation::ProfileInstructions,
         };
@@ -134,7 +147,9 @@ fn check_boundary(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction],
     let words = places.iter().flatten().filter(|r| r.class == File::G);
     let mut written: BTreeMap<u8, Source> = words.map(|r| (r.number, Source::Value)).collect();
     let word_result = facts.result.is_some_and(|ty| SYSTEM_V.class_of(ty) == File::G);
-    for (index, inst) in insts.iter().enumerate() {
+    // What saves registers has no form here and is refused for that.
+    let stack = |inst: &Instruction| matches!(inst.mnemonic.as_str(), "push" | "pop");
+    for (index, inst) in insts.iter().enumerate().filter(|(_, inst)| !stack(inst)) {
         let name = inst.mnemonic.as_str();
         let mut broken: Vec<(Obligation, String)> = Vec::new();
         let mut bad = |number: u8, what: &str| {
@@ -172,8 +187,9 @@ fn check_boundary(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction],
                     Some(_) => {}
                     None => bad(number, "reads"),
                 },
-                Operand::Entry { base, index: number, .. } => {
-                    let (table, bits) = (written.get(&base), written.get(&number));
+                Operand::Place(place) => {
+                    let number = place.index.map_or(u8::MAX, |index| index.number);
+                    let (table, bits) = (written.get(&place.base), written.get(&number));
                     stray |= (table, bits) != (Some(&Source::Table), Some(&Source::MaskBits));
                 }
                 _ => {}
@@ -190,7 +206,7 @@ fn check_boundary(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction],
 /// The register that is named, whatever part of it.
 fn whole(class: Class, number: u8) -> PhysReg {
     let class = match class {
-        Class::Gpr | Class::Address => File::G,
+        Class::Byte | Class::Half | Class::Gpr | Class::Address => File::G,
         Class::K => File::K,
         Class::Xmm | Class::Ymm | Class::Zmm => File::V,
     };
