@@ -59,9 +59,9 @@ features! {
     ArrayLiterals "array literals in vector code" false "`[a, b]` as the value of an array of racks.";
     Tines "tines" true "`tine #name`: named masks.";
     Rakes "rakes" true "`rake`: tines, through blocks and a sweep.";
-    Packs "packs and stacks" false "`pack`, `stack`: records in columns.";
-    StackRuns "stack runs" false "`run` over columns.";
-    GeneralRuns "general runs" false "`run` over views of memory.";
+    Packs "packs and stacks" true "`pack`, `stack`: records in columns.";
+    StackRuns "stack runs" true "`run` over columns.";
+    GeneralRuns "general runs" true "`run` over views of memory.";
     Slow "slow code" false "`slow` functions and blocks.";
     Records "records and unions" false "`record`, `union`.";
     State "module state" false "`state`.";
@@ -109,6 +109,15 @@ fn compiled(op: Op, elem: Elem) -> bool {
             }
             _ => false,
         }
+}
+
+/// Whether the profile writes the lanes of a rack to elements at indices.
+pub fn scatter(profile: Profile) -> Status {
+    match profile.info().available {
+        true if profile.native_masks() => Status::Available,
+        true => Status::Never("its racks are written to consecutive elements only, and lane by lane is no vector code"),
+        false => Status::NotYet,
+    }
 }
 
 /// Whether a shift by a uniform `u32` is compiled; by a literal it is when the operation is.
@@ -188,6 +197,6 @@ mod tests {
         let text = print(&[Profile::X86Sse2, Profile::X86Avx2]);
         let fma = text.lines().find(|l| l.starts_with("fma f32s ")).unwrap_or_default();
         assert_eq!(fma.split_whitespace().collect::<Vec<_>>(), ["fma", "f32s", "no", "yes"]);
-        assert!(text.lines().any(|l| l.starts_with("packs and stacks ") && l.ends_with("not yet")));
+        assert!(text.lines().any(|l| l.starts_with("records and unions ") && l.ends_with("not yet")));
     }
 }

@@ -37,6 +37,7 @@ mod text;
 pub use benign::{benign_bits, needs_benign, raises_nothing};
 pub use check::{Checker, check, check_sanitised};
 pub use control::{Extent, extents};
+pub(crate) use eval::MOST_TRIPS;
 pub use eval::{EvalError, Evaluation, eval, eval_function, eval_run};
 pub use facts::{completes, excludes, fact, implies, known};
 pub(crate) use text::read_pointee;

@@ -7,11 +7,25 @@
 //!   acc                                          acc.2
 //! ```
 //!
+//! A location that a loop or a statement `if` changes is one name in it and behind it ([`locations`]):
+//!
+//! ```text
+//! total: f32s := 0.0                           let total: f32s = 0.0
+//! for i: <i32> from <0> up to <n> by <4>:      for i: <i32> from <0> up to <n> by <4> with total.2: f32s = total:
+//!   total <- total + x[entry to_i64(<i>)]  →     let total.3: f32s = total.2 + x[entry to_i64(<i>)]
+//! y[<0>] <- total                                next total.2: f32s = total.3
+//!                                              y[<0>] <- total.2
+//! ```
+//!
 //! Runs after `inline` and `unroll`. Each assignment binds a new local; an array of racks is one local per element, its
 //! indices known by now. A uniform constant that meets a rack becomes a constant rack. One walk in order of evaluation.
 
+mod locations;
+
 use la_arena::{Arena, ArenaMap};
-use rake_ir::desugared::{Arm, Binding, Expr, ExprId, ExprKind, Function, Local, LocalId, Program, Stmt, Through};
+use rake_ir::desugared::{
+    Access, Arm, Binding, Expr, ExprId, ExprKind, Function, Local, LocalId, Program, Stmt, Through, Traverse,
+};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
@@ -46,6 +60,8 @@ struct Desugar<'a> {
     current: ArenaMap<typed::LocalId, Current>,
     /// The statements of the blocks around the walk's place, the innermost last.
     blocks: Vec<Vec<Stmt>>,
+    /// What the loops and statements `if` around the walk's place change.
+    changes: Vec<locations::Changes>,
     /// The stages of the region at the walk's place.
     region: Vec<Binding>,
     errors: &'a mut Vec<Diagnostic>,
@@ -59,16 +75,19 @@ fn desugar(function: &typed::Function, errors: &mut Vec<Diagnostic>) -> Function
         map: ArenaMap::default(),
         current: ArenaMap::default(),
         blocks: vec![Vec::new()],
+        changes: Vec::new(),
         region: Vec::new(),
         errors,
     };
-    let params = function.params.iter().map(|&param| this.bind(param)).collect();
+    let params: Vec<LocalId> = function.params.iter().map(|&param| this.bind(param)).collect();
+    let pointees = function.params.iter().zip(&params);
+    let pointees = pointees.filter_map(|(&old, &new)| Some((new, function.pointees.get(old)?.clone()))).collect();
     function.walk(|event| this.event(event));
-    let result = this.exprs_result();
+    let result = function.result.zip(function.ty).map(|(result, ty)| this.value(result, ty));
     let body = this.blocks.pop().unwrap_or_default();
     let typed::Function { kind, span, .. } = *function;
     let name = function.name.clone();
-    Function { kind, name, span, params, locals: this.locals, exprs: this.exprs, body, result }
+    Function { kind, name, span, params, pointees, locals: this.locals, exprs: this.exprs, body, result }
 }
 
 impl Desugar<'_> {
@@ -88,7 +107,19 @@ impl Desugar<'_> {
                 let stages = std::mem::take(&mut self.region);
                 self.push(Stmt::Region(stages));
             }
-            Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::RepeatStart(_) | Event::RepeatEnd(_) => {}
+            Event::TraverseStart(_) => self.blocks.push(Vec::new()),
+            Event::TraverseEnd(traverse) => self.traverse(traverse),
+            Event::ForStart(looped) => self.loop_start(looped),
+            Event::ForEnd(looped) => self.loop_end(looped),
+            Event::If(choice) => self.if_start(choice),
+            Event::Else(_) => self.if_else(),
+            Event::IfEnd(choice) => self.if_end(choice),
+            Event::Then(_)
+            | Event::Otherwise(_)
+            | Event::Arm { .. }
+            | Event::RepeatStart(_)
+            | Event::RepeatEnd(_)
+            | Event::Where(_) => {}
         }
     }
 
@@ -125,10 +156,6 @@ impl Desugar<'_> {
         self.exprs.alloc(Expr { kind: ExprKind::Op { op: Op::Splat, imm: Imm::None, args: smallvec![new] }, ty, span })
     }
 
-    fn exprs_result(&mut self) -> ExprId {
-        self.value(self.function.result, self.function.ty)
-    }
-
     fn expr(&mut self, id: typed::ExprId) {
         let function = self.function;
         let typed::Expr { kind, ty, span } = &function.exprs[id];
@@ -136,6 +163,11 @@ impl Desugar<'_> {
         let kind = match kind {
             typed::ExprKind::Const(bits) => ExprKind::Const(*bits),
             typed::ExprKind::Read(local) => self.read(*local, 0, *span),
+            typed::ExprKind::Column { stack, column } => {
+                let stack = self.param(*stack, *span);
+                ExprKind::Column { stack, column: *column }
+            }
+            typed::ExprKind::Load(access) => ExprKind::Load(self.access(access, *span)),
             typed::ExprKind::Element { array, index } => {
                 let index = self.index(*array, *index);
                 self.read(*array, index, *span)
@@ -233,8 +265,50 @@ impl Desugar<'_> {
                 }
                 self.push(Stmt::Let(Binding { local: new, value }));
             }
+            typed::Stmt::Store { access, value } => {
+                let span = self.function.exprs[*value].span;
+                let value = self.value(*value, Ty::Rack(self.function.element(access)));
+                let access = self.access(access, span);
+                self.push(Stmt::Store { access, value });
+            }
             typed::Stmt::Region(_) | typed::Stmt::Repeat(_) | typed::Stmt::Through(_) => {}
+            typed::Stmt::Traverse(_) | typed::Stmt::For(_) | typed::Stmt::If(_) => {}
         }
+    }
+
+    /// A parameter that is an address or belongs to one.
+    fn param(&mut self, param: typed::LocalId, span: Span) -> LocalId {
+        match self.current.get(param) {
+            Some(Current::One(local)) => *local,
+            _ => {
+                self.errors.push(Diagnostic::error(Code::Internal, span, "memory that is no parameter"));
+                self.fresh(param)
+            }
+        }
+    }
+
+    fn access(&mut self, access: &typed::Access, span: Span) -> Access {
+        Access {
+            view: self.param(access.view, span),
+            count: self.param(access.count, span),
+            index: self.map[access.index],
+            bound: access.bound.map(|bound| self.map[bound]),
+            check: access.check,
+        }
+    }
+
+    fn traverse(&mut self, traverse: &typed::Traverse) {
+        let typed::Traverse { bits, compact, span, .. } = *traverse;
+        let stack = self.param(traverse.stack, span);
+        let predicate = traverse.predicate.map(|predicate| self.value(predicate, Ty::Mask(bits)));
+        let mut columns = Vec::with_capacity(traverse.columns.len());
+        for &(column, value) in &traverse.columns {
+            let rack = self.function.column_rack(traverse, column);
+            let value = self.value(value, rack.unwrap_or(self.function.exprs[value].ty));
+            columns.push((column, value));
+        }
+        let body = self.blocks.pop().unwrap_or_default();
+        self.push(Stmt::Traverse(Traverse { stack, bits, body, predicate, compact, columns, span }));
     }
 
     fn through(&mut self, through: &typed::Through) {

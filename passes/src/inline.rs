@@ -85,6 +85,9 @@ fn statements(stmts: &[Stmt]) -> u64 {
         Stmt::Region(stages) => stages.len() as u64,
         Stmt::Repeat(repeat) => 1 + statements(&repeat.body),
         Stmt::Through(through) => 2 + statements(&through.body),
+        Stmt::Traverse(traverse) => 1 + statements(&traverse.body),
+        Stmt::For(looped) => 1 + statements(&looped.body),
+        Stmt::If(choice) => 1 + statements(&choice.then) + statements(&choice.otherwise),
         _ => 1,
     };
     stmts.iter().map(count).sum()
@@ -131,8 +134,9 @@ fn inline_call(function: &mut Function, call: Idx<rake_ir::typed::Expr>, functio
     let mut body: Vec<Stmt> =
         params.map(|(&param, value)| Stmt::Let(Binding { local: (renumber.local)(param), value })).collect();
     body.extend(renumber.stmts(&callee.body));
-    let result = (renumber.expr)(callee.result);
-    function.exprs[call].kind = ExprKind::Block { body, result };
+    if let Some(result) = callee.result {
+        function.exprs[call].kind = ExprKind::Block { body, result: (renumber.expr)(result) };
+    }
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Writer {
         let body = writer.statements();
         let result = writer.expr(F, 4);
         writer.source.function.body = body;
-        writer.source.function.result = result;
+        writer.source.function.result = Some(result);
         writer.source.function
     }
 

@@ -23,3 +23,7 @@ pub mod unroll;
 
 #[cfg(test)]
 mod frontend_testing;
+#[cfg(test)]
+mod run_testing;
+#[cfg(test)]
+mod run_tests;

@@ -20,16 +20,22 @@
 //! A mask says nothing of racks with lanes of another width, so these are computed in every lane: what raises no flag may
 //! stand there, other operations are refused, and so is what moves partial lanes into racks of another width.
 //!
+//! The bodies of runs open and close in the same list ([`traverse`], [`loops`]); what touches views is checked before
+//! ([`memory`]).
+//!
 //! A uniform that a branch over lanes computes is computed as a rack under the branch's mask, so that it raises no flag
 //! when the branch takes no lane ([`uniforms`]).
 
 mod bdd;
 mod logic;
+mod loops;
 mod masks;
+mod memory;
 mod partial;
 mod rakes;
 #[cfg(test)]
 pub(crate) mod tests;
+mod traverse;
 mod uniforms;
 mod words;
 
@@ -42,6 +48,7 @@ use rake_ir::desugared::{self, Binding, Event, Expr, ExprId, ExprKind, LocalId};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::{Args, Param, Stmt, Value, ValueId, needs_benign};
 use rake_ir::ops::{Imm, LaneRule, Op};
+use rake_ir::profile::Profile;
 use rake_ir::span::Span;
 use rake_ir::tined::{Function, Program, Region};
 use rake_ir::types::Ty;
@@ -57,7 +64,7 @@ pub fn run(program: &desugared::Program) -> Result<Program, Vec<Diagnostic>> {
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
     let mut functions = Vec::with_capacity(program.functions.len());
     for source in &program.functions {
-        match function(source) {
+        match function(source, program.profile) {
             Ok(function) => functions.push(function),
             // What is wrong in a body is wrong again wherever it was inlined.
             Err(more) => {
@@ -73,9 +80,10 @@ pub fn run(program: &desugared::Program) -> Result<Program, Vec<Diagnostic>> {
 ///
 /// # Errors
 /// As [`run`].
-pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic>> {
+pub fn function(source: &desugared::Function, profile: Profile) -> Result<Function, Vec<Diagnostic>> {
     let mut lowering = Lowering {
         source,
+        profile,
         exprs: vec![None; source.exprs.len()],
         locals: vec![None; source.locals.len()],
         out: Builder::default(),
@@ -85,6 +93,10 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         conditions: Vec::new(),
         sweeps: Vec::new(),
         partials: Partials::default(),
+        visit: None,
+        loops: Vec::new(),
+        ifs: Vec::new(),
+        longs: HashMap::new(),
         too_complex: false,
         faults: Vec::new(),
     };
@@ -94,11 +106,18 @@ pub fn function(source: &desugared::Function) -> Result<Function, Vec<Diagnostic
         let value = lowering.out.push(Op::Param, Imm::Int(position as u32), &[], local.ty, None, local.span);
         lowering.out.values[value].name = Some(local.name.clone());
         lowering.locals[index(id)] = Some(value);
-        params.push(Param { name: local.name.clone(), ty: local.ty, points_to: None, span: local.span });
+        params.push(Param {
+            name: local.name.clone(),
+            ty: local.ty,
+            points_to: source.pointees.get(id).cloned(),
+            span: local.span,
+        });
     }
     source.walk(|event| lowering.event(event));
-    lowering.reads(source.result, None);
-    let result = Some(lowering.value_of(source.result));
+    let result = source.result.map(|result| {
+        lowering.reads(result, None);
+        lowering.value_of(result)
+    });
     if !lowering.faults.is_empty() {
         return Err(lowering.faults);
     }
@@ -125,13 +144,18 @@ struct Builder {
 
 impl Builder {
     fn push(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>, span: Span) -> ValueId {
-        let args = Args::from_slice(args);
-        let id = self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span, name: None });
+        let id = self.value(op, imm, args, ty, mask, span);
         match &mut self.region {
             Some(region) => region.values.push(id),
             None => self.body.push(Stmt::Value(id)),
         }
         id
+    }
+
+    /// A value that no statement computes yet.
+    fn value(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>, span: Span) -> ValueId {
+        let args = Args::from_slice(args);
+        self.values.alloc(Value { op, imm, args, ty, mask, inactive: None, span, name: None })
     }
 
     fn formula(&mut self, id: ValueId) -> Decided {
@@ -160,6 +184,7 @@ impl Builder {
 
 struct Lowering<'a> {
     source: &'a desugared::Function,
+    profile: Profile,
     exprs: Vec<Option<ValueId>>,
     locals: Vec<Option<ValueId>>,
     out: Builder,
@@ -172,6 +197,13 @@ struct Lowering<'a> {
     conditions: Vec<ValueId>,
     sweeps: Vec<rakes::Sweep>,
     partials: Partials,
+    /// The stack run around the current point.
+    visit: Option<traverse::Visit>,
+    loops: Vec<loops::Loop>,
+    /// For each statement `if` around it the number of the first value of its bodies.
+    ifs: Vec<usize>,
+    /// The indices of the loops around it in 64 bits.
+    longs: HashMap<LocalId, ValueId>,
     /// Whether the counted limit was met and reported.
     too_complex: bool,
     faults: Vec<Diagnostic>,
@@ -205,6 +237,18 @@ impl Lowering<'_> {
             Event::Through(through) => self.through(through),
             Event::ThroughEnd(through) => self.through_end(through),
             Event::Arm { sweep, index } => self.arm(sweep, index),
+            Event::TraverseStart(traverse) => self.traverse_start(traverse),
+            Event::Where(traverse) => self.traverse_where(traverse),
+            Event::TraverseEnd(traverse) => self.traverse_end(traverse),
+            Event::Store(access, value) => {
+                let value = self.value_of(value);
+                self.store_view(access, value);
+            }
+            Event::ForStart(looped) => self.for_start(looped),
+            Event::ForEnd(looped) => self.for_end(looped),
+            Event::If(choice) => self.if_start(choice),
+            Event::Else(choice) => self.if_else(choice),
+            Event::IfEnd(choice) => self.if_end(choice),
         }
     }
 
@@ -283,6 +327,15 @@ impl Lowering<'_> {
         let value = match &expr.kind {
             ExprKind::Const(bits) => Some(self.out.push(Op::Const, Imm::Bits(*bits), &[], expr.ty, None, expr.span)),
             ExprKind::Read(local) => self.locals[index(*local)],
+            ExprKind::Column { stack, column } => self.column(*stack, *column),
+            ExprKind::Load(access) => self.load(access, expr.ty),
+            ExprKind::Op { op: Op::ToI64, args, .. } => Some(match self.exact_index(args[0]) {
+                Some(exact) => exact,
+                None => {
+                    let short = self.value_of(args[0]);
+                    self.long(short, expr.span)
+                }
+            }),
             ExprKind::Op { op, imm, args } => {
                 let refused = args.iter().filter(|&&arg| !self.reads(arg, Some((*op, expr.ty)))).count() > 0;
                 let args: Args = args.iter().map(|&arg| self.value_of(arg)).collect();
@@ -342,9 +395,13 @@ impl Lowering<'_> {
         let (ty, span) = (expr.ty, expr.span);
         let types: Vec<Ty> = args.iter().map(|&arg| self.out.values[arg].ty).collect();
         let lane = op.lane_rule(&types, ty);
+        if self.refused_in_traverse(op, args, lane, ty, span) {
+            return;
+        }
         if let Some(place) = self.masks.place().filter(|_| lane == LaneRule::Unmasked) {
             let (inside, before) = match place {
                 Place::Branch => ("a branch of a conditional", "conditional"),
+                Place::Where => ("a result with `where`", "result"),
                 Place::Through(_) => ("a through body", "block"),
                 Place::Arm(_) | Place::Rest(_) => ("an arm of a sweep", "sweep"),
             };

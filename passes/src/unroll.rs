@@ -70,6 +70,12 @@ fn statements(stmts: &[Stmt], errors: &mut Vec<Diagnostic>) -> u64 {
                 count
             }
             Stmt::Through(through) => statements(&through.body, errors).saturating_add(2),
+            Stmt::Traverse(traverse) => statements(&traverse.body, errors).saturating_add(1),
+            Stmt::For(looped) => statements(&looped.body, errors).saturating_add(1),
+            Stmt::If(choice) => {
+                let then = statements(&choice.then, errors);
+                then.saturating_add(statements(&choice.otherwise, errors)).saturating_add(1)
+            }
             _ => 1,
         });
     }
@@ -91,6 +97,22 @@ fn flatten(function: &mut Function, stmts: Vec<Stmt>, errors: &mut Vec<Diagnosti
             Stmt::Through(mut through) => {
                 through.body = flatten(function, through.body, errors);
                 out.push(Stmt::Through(through));
+                continue;
+            }
+            Stmt::Traverse(mut traverse) => {
+                traverse.body = flatten(function, traverse.body, errors);
+                out.push(Stmt::Traverse(traverse));
+                continue;
+            }
+            Stmt::For(mut looped) => {
+                looped.body = flatten(function, looped.body, errors);
+                out.push(Stmt::For(looped));
+                continue;
+            }
+            Stmt::If(mut choice) => {
+                choice.then = flatten(function, choice.then, errors);
+                choice.otherwise = flatten(function, choice.otherwise, errors);
+                out.push(Stmt::If(choice));
                 continue;
             }
             stmt => {
@@ -131,7 +153,8 @@ impl Body {
         while let Some(&id) = exprs.get(next) {
             next += 1;
             match &function.exprs[id].kind {
-                ExprKind::Const(_) | ExprKind::Read(_) => {}
+                ExprKind::Const(_) | ExprKind::Read(_) | ExprKind::Column { .. } => {}
+                ExprKind::Load(access) => exprs.extend([access.index].into_iter().chain(access.bound)),
                 ExprKind::Element { index, .. } => exprs.push(*index),
                 ExprKind::Op { args, .. } | ExprKind::Call { args, .. } => exprs.extend(args.iter().copied()),
                 ExprKind::If { condition, then, otherwise } => exprs.extend([*condition, *then, *otherwise]),
@@ -211,6 +234,23 @@ fn gather(stmts: &[Stmt], exprs: &mut Vec<ExprId>, locals: &mut Vec<LocalId>) {
                 exprs.extend(through.otherwise);
                 gather(&through.body, exprs, locals);
                 exprs.push(through.result);
+            }
+            Stmt::Store { access, value } => {
+                exprs.extend([access.index, *value].into_iter().chain(access.bound));
+            }
+            Stmt::For(looped) => {
+                locals.push(looped.index);
+                exprs.extend([looped.from, looped.to, looped.step]);
+                gather(&looped.body, exprs, locals);
+            }
+            Stmt::If(choice) => {
+                exprs.push(choice.condition);
+                gather(&choice.then, exprs, locals);
+                gather(&choice.otherwise, exprs, locals);
+            }
+            Stmt::Traverse(traverse) => {
+                gather(&traverse.body, exprs, locals);
+                exprs.extend(traverse.predicate.into_iter().chain(traverse.columns.iter().map(|column| column.1)));
             }
         }
     }

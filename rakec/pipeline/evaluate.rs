@@ -22,12 +22,12 @@ impl Ir {
             Ir::Text(_) | Ir::Surface(_) => None,
             Ir::Typed(program) => {
                 let function = named!(program);
-                Some((function.params.iter().map(|p| function.locals[*p].ty).collect(), function.ty))
+                Some((function.params.iter().map(|p| function.locals[*p].ty).collect(), function.ty?))
             }
             Ir::Desugared(program) => {
                 let function = named!(program);
                 let params = function.params.iter().map(|p| function.locals[*p].ty);
-                Some((params.collect(), function.exprs[function.result].ty))
+                Some((params.collect(), function.exprs[function.result?].ty))
             }
             Ir::Tined(program) => {
                 let function = named!(program);

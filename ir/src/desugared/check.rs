@@ -1,8 +1,12 @@
 //! The check of `desugared`: types, scopes, single use.
 
-use super::{Arm, Binding, Event, ExprId, ExprKind, Function, FunctionKind, LocalId, Program, Stmt, Through};
+use super::{
+    Access, Arm, Binding, Event, ExprId, ExprKind, For, Function, FunctionKind, LocalId, Program, Stmt, Through,
+    Traverse,
+};
 use crate::ops::{Imm, ImmKind, Op};
-use crate::types::{Elem, Ty};
+use crate::typed::bodies::working_rack;
+use crate::types::{Elem, Pointee, Ty};
 use la_arena::ArenaMap;
 
 /// Checks the invariants.
@@ -61,8 +65,97 @@ impl Checker<'_> {
             Event::RegionStart => in_region = true,
             Event::RegionEnd => in_region = false,
             Event::ThroughEnd(through) => self.through(through),
+            Event::TraverseEnd(traverse) => self.traverse(traverse),
+            Event::Store(access, value) => self.access(access, function.exprs[value].ty),
+            Event::ForStart(looped) => self.enter_loop(looped),
+            Event::ForEnd(looped) => self.leave_loop(looped),
+            Event::If(choice) => {
+                if function.exprs[choice.condition].ty != Ty::Uniform(Elem::Bool) {
+                    self.fault("a statement `if` asks for a <bool>".into());
+                }
+            }
+            Event::Else(choice) => self.leave(&choice.then),
+            Event::IfEnd(choice) => {
+                self.leave(&choice.otherwise);
+                for merge in &choice.merges {
+                    self.changes(merge.local, [merge.then, merge.otherwise]);
+                    self.bind(merge.local);
+                }
+            }
+            Event::TraverseStart(_) | Event::Where(_) => {}
             Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::Through(_) => {}
         });
+        if (function.kind == FunctionKind::Run) != function.result.is_none() {
+            self.fault("runs, and nothing else, have no result".into());
+        }
+    }
+
+    fn traverse(&mut self, traverse: &Traverse) {
+        let function = self.function;
+        self.leave(&traverse.body);
+        let truth = Ty::Mask(traverse.bits);
+        if traverse.predicate.is_some_and(|predicate| function.exprs[predicate].ty != truth) {
+            self.fault(format!("the records of a traverse are chosen by no {truth}"));
+        }
+        for (at, &(column, value)) in traverse.columns.iter().enumerate() {
+            let twice = traverse.columns[..at].iter().any(|(other, _)| *other == column);
+            if twice || function.column_rack(traverse, column) != Some(function.exprs[value].ty) {
+                self.fault(format!("column {column} is replaced twice, or by what it does not hold"));
+            }
+        }
+    }
+
+    fn enter_loop(&mut self, looped: &For) {
+        let function = self.function;
+        let ty = function.locals[looped.index].ty;
+        let bounds = [looped.from, looped.to, looped.step].map(|id| function.exprs[id].ty);
+        if !matches!(ty, Ty::Uniform(elem) if elem.is_int()) || bounds.iter().any(|bound| *bound != ty) {
+            self.fault(format!("a loop over {ty} has bounds and a step of {bounds:?}"));
+        }
+        self.bind(looped.index);
+        for carry in &looped.carries {
+            self.changes(carry.local, [carry.first, carry.next]);
+            self.bind(carry.local);
+        }
+    }
+
+    fn leave_loop(&mut self, looped: &For) {
+        self.state.insert(looped.index, false);
+        self.leave(&looped.body);
+    }
+
+    fn changes(&mut self, local: LocalId, values: [ExprId; 2]) {
+        let ty = self.function.locals[local].ty;
+        if values.iter().any(|&value| self.function.exprs[value].ty != ty) {
+            self.fault(format!("`{}` changes its type", self.function.locals[local].name));
+        }
+    }
+
+    fn name(&mut self, local: LocalId) {
+        if self.state.get(local) != Some(&true) {
+            self.fault(format!("`{}` is read outside its scope", self.function.locals[local].name));
+        }
+    }
+
+    /// The place of an access; `ty` is what is read or written.
+    fn access(&mut self, access: &Access, ty: Ty) {
+        let function = self.function;
+        self.name(access.view);
+        self.name(access.count);
+        let view = matches!(function.pointees.get(access.view), Some(Pointee::View { .. }));
+        let (elem, index) = (function.element(access), function.exprs[access.index].ty);
+        let long = Ty::Uniform(Elem::I64);
+        let fits = match (ty, index) {
+            (Ty::Uniform(of), _) => of == elem && index == long && access.bound.is_none(),
+            (Ty::Rack(of), Ty::Rack(Elem::I32 | Elem::U32)) => of == elem && of.bits() == 32 && access.bound.is_none(),
+            (Ty::Rack(of), _) => {
+                of == elem && index == long && access.bound.is_none_or(|bound| function.exprs[bound].ty == long)
+            }
+            _ => false,
+        };
+        if !view || !fits || function.locals[access.count].ty != Ty::Uniform(Elem::I32) {
+            self.fault(format!("{ty} is no part of `{}` at {index}", function.locals[access.view].name));
+        }
     }
 
     fn bind(&mut self, local: LocalId) {
@@ -127,6 +220,20 @@ impl Checker<'_> {
                     self.fault(format!("`{}` is {} but read as {}", bound.name, bound.ty, expr.ty));
                 }
             }
+            ExprKind::Column { stack, column } => {
+                self.name(*stack);
+                let elem = function.columns(*stack).get(*column as usize).copied();
+                let rack = elem.zip(expr.ty.lane_bits()).and_then(|(elem, bits)| working_rack(elem, bits));
+                if rack != Some(expr.ty) {
+                    self.fault(format!("column {column} is read as {}", expr.ty));
+                }
+            }
+            ExprKind::Load(access) => {
+                if in_region {
+                    self.fault("memory is read in a region".into());
+                }
+                self.access(access, expr.ty);
+            }
             ExprKind::Op { op, imm, args } => {
                 let types: Vec<Ty> = args.iter().map(|&a| function.exprs[a].ty).collect();
                 self.operation(*op, imm, &types, expr.ty, in_region);
@@ -187,6 +294,15 @@ impl Checker<'_> {
                     self.state.insert(through.local, false);
                     continue;
                 }
+                Stmt::For(looped) => {
+                    self.state.extend(looped.carries.iter().map(|carry| (carry.local, false)));
+                    continue;
+                }
+                Stmt::If(choice) => {
+                    self.state.extend(choice.merges.iter().map(|merge| (merge.local, false)));
+                    continue;
+                }
+                Stmt::Traverse(_) | Stmt::Store { .. } => continue,
             };
             for binding in bindings {
                 self.state.insert(binding.local, false);

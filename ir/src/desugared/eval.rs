@@ -4,8 +4,10 @@
 //! arms of a sweep. A lane outside a through block's mask has no value, and neither has what is computed from it: only a
 //! conditional or a sweep that picks another value, or an operand of `and` or `or` that decides alone, gives one again.
 
+use super::access::Visit;
 use super::{Arm, Event, ExprId, ExprKind, Function, LocalId, Program, Through};
-use crate::lane::EvalError;
+use crate::lane::{EvalError, MOST_TRIPS};
+use crate::memory::Memory;
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
 use crate::reference::{RackCall, Reference};
@@ -23,20 +25,27 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
     let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
     let types: Vec<Ty> = function.params.iter().map(|&p| function.locals[p].ty).collect();
     check_arguments(&types, args, program.profile)?;
-    let mut run = Run { function, profile: program.profile, locals: ArenaMap::default(), values: ArenaMap::default() };
-    for (&param, arg) in function.params.iter().zip(args) {
-        run.locals.insert(param, arg.clone());
-    }
-    let mut failed = None;
-    function.walk(|event| {
-        if failed.is_none() {
-            failed = run.event(event).err();
-        }
-    });
-    match failed {
-        Some(error) => Err(error),
-        None => returned(run.take(function.result)?),
-    }
+    let mut memory = Memory::default();
+    let mut run = Run::new(function, program.profile, args, &mut memory);
+    run.block(&function.body)?;
+    let result = function.result.ok_or_else(|| malformed("a run gives no result"))?;
+    returned(run.value(result)?)
+}
+
+/// Executes a run on memory; `args` are what C passes.
+///
+/// # Errors
+/// As [`eval`]; traps, and memory that the caller does not have.
+pub fn eval_run(program: &Program, name: &str, args: &[Lanes], memory: &mut Memory) -> Result<(), EvalError> {
+    let function = program.functions.iter().find(|f| f.name == name);
+    let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
+    let types: Vec<Ty> = function.params.iter().map(|&p| function.locals[p].ty).collect();
+    check_arguments(&types, args, program.profile)?;
+    Run::new(function, program.profile, args, memory).block(&function.body)
+}
+
+pub(super) fn malformed(text: &str) -> EvalError {
+    EvalError::Malformed(text.into())
 }
 
 /// What a function gives its caller, who reads every lane.
@@ -148,15 +157,32 @@ fn choose(types: &[Ty], args: &[Lanes], lanes: usize) -> Lanes {
     by_lane(lanes, |lane| at(0, lane).and_then(|holds| at(if holds & 1 == 1 { 1 } else { 2 }, lane)))
 }
 
-struct Run<'a> {
-    function: &'a Function,
-    profile: Profile,
-    locals: ArenaMap<LocalId, Lanes>,
+/// The evaluation of one function.
+pub(super) struct Run<'a, 'm> {
+    pub(super) function: &'a Function,
+    pub(super) profile: Profile,
+    pub(super) locals: ArenaMap<LocalId, Lanes>,
     values: ArenaMap<ExprId, Lanes>,
+    pub(super) memory: &'m mut Memory,
+    /// The rack of the stack that is visited.
+    pub(super) visit: Option<Visit>,
+    /// The lanes in which memory may be touched.
+    pub(super) active: u64,
+    /// Trips that loops may still make.
+    pub(super) rounds: u64,
 }
 
-impl Run<'_> {
-    fn event(&mut self, event: Event) -> Result<(), EvalError> {
+impl<'a, 'm> Run<'a, 'm> {
+    fn new(function: &'a Function, profile: Profile, args: &[Lanes], memory: &'m mut Memory) -> Self {
+        let mut locals = ArenaMap::default();
+        for (&param, arg) in function.params.iter().zip(args) {
+            locals.insert(param, arg.clone());
+        }
+        let values = ArenaMap::default();
+        Run { function, profile, locals, values, memory, visit: None, active: u64::MAX, rounds: MOST_TRIPS }
+    }
+
+    pub(super) fn event(&mut self, event: Event) -> Result<(), EvalError> {
         match event {
             Event::Expr(id) => {
                 let value = self.expr(id)?;
@@ -167,6 +193,16 @@ impl Run<'_> {
                 self.locals.insert(binding.local, value);
             }
             Event::ThroughEnd(through) => self.through(through)?,
+            Event::Store(access, value) => self.store(access, value)?,
+            // Bodies of runs are followed statement by statement.
+            Event::TraverseStart(_)
+            | Event::Where(_)
+            | Event::TraverseEnd(_)
+            | Event::ForStart(_)
+            | Event::ForEnd(_)
+            | Event::If(_)
+            | Event::Else(_)
+            | Event::IfEnd(_) => return Err(malformed("a body stands in an expression")),
             Event::Then(_)
             | Event::Otherwise(_)
             | Event::Arm { .. }
@@ -189,7 +225,7 @@ impl Run<'_> {
     }
 
     /// An operand, which has this one user.
-    fn take(&mut self, id: ExprId) -> Result<Lanes, EvalError> {
+    pub(super) fn take(&mut self, id: ExprId) -> Result<Lanes, EvalError> {
         self.values.remove(id).ok_or_else(|| EvalError::Malformed("an operand has no value".into()))
     }
 
@@ -208,6 +244,8 @@ impl Run<'_> {
                 let value = self.locals.get(*local).cloned();
                 value.ok_or_else(|| EvalError::Malformed(format!("`{}` has no value", function.locals[*local].name)))
             }
+            ExprKind::Column { stack, column } => self.column(*stack, *column, ty),
+            ExprKind::Load(access) => self.load(access, ty),
             ExprKind::Op { op, imm, args } => self.operation(*op, imm, args, ty),
             ExprKind::If { condition, then, otherwise } => {
                 self.operation(Op::If, &Imm::None, &[*condition, *then, *otherwise], ty)

@@ -3,29 +3,33 @@
 //! Since `typed`: a uniform that meets a rack stands in a `splat`; each scratch call became a [`ExprKind::Block`] where the
 //! call stood, so that an enclosing `if` arm still covers it; global tines are gone, and an inlined rake's block ends in its
 //! sweep; each repeat became its trips and each version of a mutable
-//! location a local of its own; a literal beside a rack is a constant rack.
+//! location a local of its own; a literal beside a rack is a constant rack. A location that a loop or a statement `if`
+//! changes has a name for what it holds there: [`For::carries`](crate::typed::bodies::For::carries),
+//! [`If::merges`](crate::typed::bodies::If::merges).
 //!
 //! Invariants: each expression has exactly one user (trees, no sharing); an operation's types follow
 //! [`Op::infer`](crate::ops::Op::infer); a local is bound once, before its reads, and read only inside the block that
 //! binds it; a block never stands inside a region. Left operands may form a chain of any length and inlined blocks nest
 //! deeply, so consumers use [`Function::walk`], which needs no recursion.
 
+pub(crate) mod access;
 pub(crate) mod check;
 pub(crate) mod eval;
+mod execute;
 mod print;
 pub(crate) mod text;
 mod walk;
 
 pub use crate::typed::FunctionKind;
 pub use check::check;
-pub use eval::eval;
+pub use eval::{eval, eval_run};
 pub use print::print;
 pub use walk::Event;
 
 use crate::ops::{Imm, Op};
 use crate::span::Span;
-use crate::types::Ty;
-use la_arena::{Arena, Idx};
+use crate::types::{Pointee, Ty};
+use la_arena::{Arena, ArenaMap, Idx};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
@@ -39,7 +43,7 @@ pub type Args = SmallVec<[ExprId; 3]>;
 /// A program of `desugared`.
 pub type Program = crate::program::Program<Function>;
 
-/// A scratch or rake with everything it calls inside it.
+/// A scratch, rake or run with everything it calls inside it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
     /// What it is in source; never a tine.
@@ -50,14 +54,16 @@ pub struct Function {
     pub span: Span,
     /// Its parameters, in order.
     pub params: Vec<LocalId>,
+    /// What the parameters that are addresses lead to.
+    pub pointees: ArenaMap<LocalId, Pointee>,
     /// Its parameters and every name bound in its body.
     pub locals: Arena<Local>,
     /// All its expressions.
     pub exprs: Arena<Expr>,
     /// What it computes, in order.
     pub body: Vec<Stmt>,
-    /// The result; its type is the function's.
-    pub result: ExprId,
+    /// The result; its type is the function's. Runs have none.
+    pub result: Option<ExprId>,
 }
 
 /// A name for one value.
@@ -82,7 +88,32 @@ pub enum Stmt {
     Region(Vec<Binding>),
     /// A block computed under a mask.
     Through(Through),
+    /// The body of a stack run.
+    Traverse(Traverse),
+    /// Writes a rack to a view.
+    Store {
+        /// Where.
+        access: Access,
+        /// What.
+        value: ExprId,
+    },
+    /// A counted loop.
+    For(For),
+    /// A choice between two bodies.
+    If(If),
 }
+
+/// The body of a stack run.
+pub type Traverse = crate::typed::bodies::Traverse<LocalId, ExprId, Stmt>;
+
+/// A place in a view.
+pub type Access = crate::typed::bodies::Access<LocalId, ExprId>;
+
+/// A counted loop.
+pub type For = crate::typed::bodies::For<LocalId, ExprId, Stmt>;
+
+/// A choice between two bodies.
+pub type If = crate::typed::bodies::If<LocalId, ExprId, Stmt>;
 
 /// A block computed under a mask, and the name of its result.
 pub type Through = crate::typed::bodies::Through<LocalId, ExprId, Stmt>;
@@ -111,6 +142,15 @@ pub enum ExprKind {
     Const(u64),
     /// A parameter's or name's value.
     Read(LocalId),
+    /// A column's current rack, in lanes of the domain's width: narrower elements are widened.
+    Column {
+        /// The stack, a parameter.
+        stack: LocalId,
+        /// The column's position.
+        column: u32,
+    },
+    /// What a view holds: a uniform is one element, a rack consecutive elements or those at indices.
+    Load(Access),
     /// An operation of the table, never `Param`, `Const` or `If`.
     Op {
         /// The operation.

@@ -1,9 +1,10 @@
 //! The printer of `desugared`. It does not recurse, so a chain of any length prints.
 
 use super::text::{immediate, marked, precedence};
-use super::{Binding, Expr, ExprId, ExprKind, Function, LocalId, Program, Stmt};
+use super::{Access, Binding, Expr, ExprId, ExprKind, Function, LocalId, Program, Stmt};
 use crate::ops::{Imm, Op};
-use crate::types::Ty;
+use crate::typed::bodies::{Check, Merge};
+use crate::types::{Pointee, Ty};
 use crate::value::literal;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -51,15 +52,20 @@ impl<'a> Printer<'a> {
 
     fn function(mut self) {
         let function = self.function;
-        let params = function.params.iter().map(|p| format!("{}: {}", self.names[p], function.locals[*p].ty));
+        let params = function.params.iter().map(|p| {
+            let pointee = function.pointees.get(*p).map_or_else(String::new, |pointee| format!(" to {pointee}"));
+            format!("{}: {}{pointee}", self.names[p], function.locals[*p].ty)
+        });
         let params: Vec<String> = params.collect();
-        let result = function.exprs[function.result].ty;
+        let result = function.result.map_or_else(String::new, |id| format!(" -> {}", function.exprs[id].ty));
         let (word, name) = (function.kind.word(), &function.name);
-        let _ = writeln!(self.out, "{word} {name}({}) -> {result}:", params.join(", "));
-        self.tasks.push(Task::Static("\n"));
-        self.tasks.push(Task::Expr(function.result, 0));
-        self.tasks.push(Task::Depth(1));
-        self.tasks.push(Task::Static("  "));
+        let _ = writeln!(self.out, "{word} {name}({}){result}:", params.join(", "));
+        if let Some(result) = function.result {
+            self.tasks.push(Task::Static("\n"));
+            self.tasks.push(Task::Expr(result, 0));
+            self.tasks.push(Task::Depth(1));
+            self.tasks.push(Task::Static("  "));
+        }
         self.tasks.extend(function.body.iter().rev().map(|s| Task::Stmt(s, 1)));
         self.depth = 1;
         while let Some(task) = self.tasks.pop() {
@@ -99,7 +105,106 @@ impl<'a> Printer<'a> {
                 }
                 self.tasks.push(Task::Expr(through.predicate, 0));
             }
+            Stmt::Traverse(_) | Stmt::Store { .. } | Stmt::For(_) | Stmt::If(_) => self.body(stmt, depth),
         }
+    }
+
+    /// A statement of runs.
+    fn body(&mut self, stmt: &'a Stmt, depth: usize) {
+        let pad = "  ".repeat(depth);
+        match stmt {
+            Stmt::Traverse(traverse) => {
+                let _ = writeln!(self.out, "{pad}traverse {} by {}:", self.names[&traverse.stack], traverse.bits);
+                self.tasks.push(Task::Static("\n"));
+                if let Some(predicate) = traverse.predicate {
+                    self.tasks.push(Task::Expr(predicate, 0));
+                    self.tasks.push(Task::Static(" where "));
+                }
+                self.tasks.push(Task::Static(" }"));
+                for (at, &(column, value)) in traverse.columns.iter().enumerate().rev() {
+                    self.tasks.push(Task::Expr(value, 0));
+                    let (comma, name) = (if at > 0 { "," } else { "" }, self.column(traverse.stack, column));
+                    self.tasks.push(Task::Text(format!("{comma} {name}: ")));
+                }
+                self.tasks.push(Task::Depth(depth + 1));
+                let word = if traverse.compact { "compact" } else { "replace" };
+                self.tasks.push(Task::Text(format!("{pad}  {word} {{")));
+                self.tasks.extend(traverse.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+            }
+            Stmt::Store { access, value } => {
+                let _ = write!(self.out, "{pad}");
+                self.tasks.push(Task::Static("\n"));
+                self.tasks.push(Task::Expr(*value, 0));
+                self.tasks.push(Task::Static(" <- "));
+                self.access(access);
+            }
+            Stmt::For(looped) => {
+                let _ = write!(self.out, "{pad}for {}: ", self.names[&looped.index]);
+                let _ = write!(self.out, "{} from ", self.function.locals[looped.index].ty);
+                self.changes("next", looped.carries.iter().map(|carry| (carry.local, carry.next)), depth + 1);
+                self.tasks.extend(looped.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                self.tasks.push(Task::Static(":\n"));
+                for (at, carry) in looped.carries.iter().enumerate().rev() {
+                    self.tasks.push(Task::Expr(carry.first, 0));
+                    let (local, word) = (carry.local, if at > 0 { "," } else { " with" });
+                    let ty = self.function.locals[local].ty;
+                    self.tasks.push(Task::Text(format!("{word} {}: {ty} = ", self.names[&local])));
+                }
+                for (word, id) in [(" by ", looped.step), (" up to ", looped.to), ("", looped.from)] {
+                    self.tasks.push(Task::Expr(id, 0));
+                    self.tasks.push(Task::Static(word));
+                }
+            }
+            Stmt::If(choice) => {
+                let _ = write!(self.out, "{pad}if ");
+                let bodies = [(&choice.otherwise, false), (&choice.then, true)];
+                for (body, holds) in bodies {
+                    let value = |merge: &Merge<LocalId, ExprId>| {
+                        (merge.local, if holds { merge.then } else { merge.otherwise })
+                    };
+                    self.changes("merge", choice.merges.iter().map(value), depth + 1);
+                    self.tasks.extend(body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                    self.tasks.push(if holds { Task::Static(":\n") } else { Task::Text(format!("{pad}else:\n")) });
+                }
+                self.tasks.push(Task::Expr(choice.condition, 0));
+            }
+            Stmt::Let(_) | Stmt::Region(_) | Stmt::Through(_) => {}
+        }
+    }
+
+    /// Lines `next total = total.2`.
+    fn changes(&mut self, word: &str, all: impl DoubleEndedIterator<Item = (LocalId, ExprId)>, depth: usize) {
+        for (local, value) in all.rev() {
+            let ty = self.function.locals[local].ty;
+            self.tasks.push(Task::Static("\n"));
+            self.tasks.push(Task::Expr(value, 0));
+            let pad = "  ".repeat(depth);
+            self.tasks.push(Task::Text(format!("{pad}{word} {}: {ty} = ", self.names[&local])));
+        }
+    }
+
+    fn column(&self, stack: LocalId, column: u32) -> String {
+        match self.function.pointees.get(stack) {
+            Some(Pointee::Stack { columns, .. }) => {
+                columns.get(column as usize).map_or_else(|| "?".into(), |(name, _)| name.to_string())
+            }
+            _ => "?".into(),
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        self.tasks.push(Task::Static("]"));
+        if let Some(bound) = access.bound {
+            self.tasks.push(Task::Expr(bound, 0));
+            self.tasks.push(Task::Static(" up to "));
+        }
+        self.tasks.push(Task::Expr(access.index, 0));
+        let check = match access.check {
+            Check::Unchecked => "unchecked ",
+            Check::Here => "",
+            Check::Entry => "entry ",
+        };
+        self.tasks.push(Task::Text(format!("{}[{check}", self.names[&access.view])));
     }
 
     fn binding(&mut self, prefix: &str, binding: &Binding, equals: &str, depth: usize) {
@@ -115,6 +220,16 @@ impl<'a> Printer<'a> {
         match kind {
             ExprKind::Const(bits) => self.out.push_str(&marked(&literal(ty.elem(), *bits), *ty)),
             ExprKind::Read(local) => self.out.push_str(&marked(&self.names[local], *ty)),
+            ExprKind::Column { stack, column } => {
+                let column = self.column(*stack, *column);
+                let _ = write!(self.out, "{}.{column}", self.names[stack]);
+            }
+            ExprKind::Load(access) => {
+                let (open, close) = if ty.is_uniform() { ("<", ">") } else { ("", "") };
+                self.out.push_str(open);
+                self.tasks.push(Task::Static(close));
+                self.access(access);
+            }
             ExprKind::Op { op, imm, args } => match (precedence(*op), &args[..]) {
                 (Some(own), &[left, right]) => self.infix(*op, own, left, right, outer),
                 (Some(own), &[operand]) => {

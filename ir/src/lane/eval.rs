@@ -24,7 +24,7 @@ const MOST_TRUTHS: u32 = 48;
 const MOST_CHOICES: usize = 16;
 
 /// Trips of loops, of one evaluation together.
-const MOST_TRIPS: u64 = 1 << 24;
+pub(crate) const MOST_TRIPS: u64 = 1 << 24;
 
 /// Why an evaluation gave nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]

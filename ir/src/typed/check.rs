@@ -1,12 +1,13 @@
 //! The check of `typed`: types with their implicit broadcasts, scopes, single use.
 
+use super::bodies::working_rack;
 use super::{
-    Arm, Binding, Event, ExprId, ExprKind, Function, FunctionKind, LocalId, LocalKind, Program, Repeat, Stmt, Through,
-    broadcasts, lift,
+    Access, Arm, Binding, Event, ExprId, ExprKind, For, Function, FunctionKind, LocalId, LocalKind, Program, Repeat,
+    Stmt, Through, Traverse, broadcasts, lift,
 };
 use crate::desugared::check::immediate_fits;
 use crate::ops::Op;
-use crate::types::Ty;
+use crate::types::{Elem, Pointee, Ty};
 use la_arena::ArenaMap;
 
 /// Checks the invariants.
@@ -54,6 +55,20 @@ impl Checker<'_> {
                 self.leave(&repeat.body);
             }
             Event::ThroughEnd(through) => self.through(through),
+            Event::TraverseEnd(traverse) => self.traverse(traverse),
+            Event::ForStart(looped) => self.enter_loop(looped),
+            Event::ForEnd(looped) => {
+                self.state.insert(looped.index, false);
+                self.leave(&looped.body);
+            }
+            Event::If(choice) => {
+                if function.exprs[choice.condition].ty != Ty::Uniform(Elem::Bool) {
+                    self.fault("a statement `if` asks for a <bool>".into());
+                }
+            }
+            Event::Else(choice) => self.leave(&choice.then),
+            Event::IfEnd(choice) => self.leave(&choice.otherwise),
+            Event::TraverseStart(_) | Event::Where(_) => {}
             Event::Then(_) | Event::Otherwise(_) | Event::Arm { .. } | Event::Block(_) | Event::Through(_) => {}
         });
         self.result();
@@ -61,12 +76,73 @@ impl Checker<'_> {
 
     fn result(&mut self) {
         let function = self.function;
-        let result = function.exprs[function.result].ty;
-        if !broadcasts(result, function.ty) {
-            self.fault(format!("the result is {} but its value is {result}", function.ty));
+        match (function.result, function.ty) {
+            (Some(result), Some(ty)) => {
+                let found = function.exprs[result].ty;
+                if !broadcasts(found, ty) {
+                    self.fault(format!("the result is {ty} but its value is {found}"));
+                }
+            }
+            (None, None) => {}
+            _ => self.fault("a result without a type, or a type without a result".into()),
         }
-        if function.kind == FunctionKind::Tine && !(matches!(function.ty, Ty::Mask(_)) && function.body.is_empty()) {
+        if function.kind == FunctionKind::Tine
+            && !(matches!(function.ty, Some(Ty::Mask(_))) && function.body.is_empty())
+        {
             self.fault("a tine is one predicate".into());
+        }
+        if (function.kind == FunctionKind::Run) != function.result.is_none() {
+            self.fault("runs, and nothing else, have no result".into());
+        }
+    }
+
+    fn traverse(&mut self, traverse: &Traverse) {
+        let function = self.function;
+        self.leave(&traverse.body);
+        let truth = Ty::Mask(traverse.bits);
+        if traverse.predicate.is_some_and(|predicate| !broadcasts(function.exprs[predicate].ty, truth)) {
+            self.fault(format!("the records of a traverse are chosen by no {truth}"));
+        }
+        for (at, &(column, value)) in traverse.columns.iter().enumerate() {
+            let twice = traverse.columns[..at].iter().any(|(other, _)| *other == column);
+            let fits = |rack| broadcasts(function.exprs[value].ty, rack);
+            if twice || !function.column_rack(traverse, column).is_some_and(fits) {
+                self.fault(format!("column {column} is replaced twice, or by what it does not hold"));
+            }
+        }
+    }
+
+    fn enter_loop(&mut self, looped: &For) {
+        let function = self.function;
+        let ty = function.locals[looped.index].ty;
+        let bounds = [looped.from, looped.to, looped.step].map(|id| function.exprs[id].ty);
+        if !matches!(ty, Ty::Uniform(elem) if elem.is_int()) || bounds.iter().any(|bound| *bound != ty) {
+            self.fault(format!("a loop over {ty} has bounds and a step of {bounds:?}"));
+        }
+        if !looped.carries.is_empty() {
+            self.fault("a loop carries what is a location yet".into());
+        }
+        self.bind(looped.index);
+    }
+
+    /// The place of an access; `ty` is what is read or written.
+    fn access(&mut self, access: &Access, ty: Ty) {
+        let function = self.function;
+        self.read(access.view, false);
+        self.read(access.count, false);
+        let view = matches!(function.pointees.get(access.view), Some(Pointee::View { .. }));
+        let (elem, index) = (function.element(access), function.exprs[access.index].ty);
+        let long = Ty::Uniform(Elem::I64);
+        let fits = match (ty, index) {
+            (Ty::Uniform(of), _) => of == elem && index == long && access.bound.is_none(),
+            (Ty::Rack(of), Ty::Rack(Elem::I32 | Elem::U32)) => of == elem && of.bits() == 32 && access.bound.is_none(),
+            (Ty::Rack(of), _) => {
+                of == elem && index == long && access.bound.is_none_or(|bound| function.exprs[bound].ty == long)
+            }
+            _ => false,
+        };
+        if !view || !fits || function.locals[access.count].ty != Ty::Uniform(Elem::I32) {
+            self.fault(format!("{ty} is no part of `{}` at {index}", function.locals[access.view].name));
         }
     }
 
@@ -102,7 +178,16 @@ impl Checker<'_> {
                     self.fault(format!("`{}` is assigned but no location", self.function.locals[*local].name));
                 }
             }
+            Stmt::Store { access, value } => {
+                let rack = Ty::Rack(self.function.element(access));
+                if !broadcasts(self.function.exprs[*value].ty, rack) {
+                    self.fault(format!("what is stored is no {rack}"));
+                }
+                self.access(access, rack);
+            }
             Stmt::Region(_) | Stmt::Repeat(_) | Stmt::Through(_) => {}
+            // They have events of their own.
+            Stmt::Traverse(_) | Stmt::For(_) | Stmt::If(_) => {}
         }
     }
 
@@ -161,6 +246,23 @@ impl Checker<'_> {
                     self.fault(format!("`{}` is read as {}", function.locals[*local].name, expr.ty));
                 }
             }
+            ExprKind::Column { stack, column } => {
+                self.read(*stack, false);
+                let elem = match function.pointees.get(*stack) {
+                    Some(Pointee::Stack { columns, .. }) => columns.get(*column as usize).map(|(_, elem)| *elem),
+                    _ => None,
+                };
+                let rack = elem.zip(expr.ty.lane_bits()).and_then(|(elem, bits)| working_rack(elem, bits));
+                if rack != Some(expr.ty) {
+                    self.fault(format!("column {column} is read as {}", expr.ty));
+                }
+            }
+            ExprKind::Load(access) => {
+                if in_region {
+                    self.fault("memory is read in a region".into());
+                }
+                self.access(access, expr.ty);
+            }
             ExprKind::Op { op, imm, args } => {
                 let types: Vec<Ty> = args.iter().map(ty).collect();
                 if op.infer(&lift(*op, &types), Some(expr.ty)) != Ok(expr.ty) || !immediate_fits(*op, imm, types.len())
@@ -205,7 +307,7 @@ impl Checker<'_> {
         };
         let params = callee.params.iter().map(|p| callee.locals[*p].ty);
         let fits = callee.params.len() == types.len() && types.iter().zip(params).all(|(&a, p)| broadcasts(a, p));
-        if !fits || ty != callee.ty || in_region {
+        if !fits || callee.ty != Some(ty) || in_region {
             self.fault(format!("the call of `{}` over {types:?} gives {ty}", callee.name));
         }
     }
@@ -226,6 +328,7 @@ impl Checker<'_> {
                     self.state.insert(through.local, false);
                 }
                 Stmt::Assign { .. } | Stmt::Repeat(Repeat { .. }) => {}
+                Stmt::Traverse(_) | Stmt::Store { .. } | Stmt::For(_) | Stmt::If(_) => {}
             }
         }
     }

@@ -5,10 +5,13 @@
 //! arms of a sweep. A lane outside a through block's mask has no value, and neither has what is computed from it.
 
 use super::{
-    Arm, Binding, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Repeat, Stmt, Through, integer, lift,
+    Access, Arm, Binding, ExprId, ExprKind, For, Function, If, LocalId, LocalKind, Program, Repeat, Stmt, Through,
+    Traverse, integer, lift,
 };
+use crate::desugared::access::{Trips, Visit};
 use crate::desugared::eval::{apply, check_arguments, first_arm, returned, under};
-use crate::lane::EvalError;
+use crate::lane::{EvalError, MOST_TRIPS};
+use crate::memory::Memory;
 use crate::ops::{Imm, Op};
 use crate::profile::Profile;
 use crate::types::Ty;
@@ -25,15 +28,25 @@ pub fn eval(program: &Program, name: &str, args: &[Lanes]) -> Result<Lanes, Eval
     let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
     let types: Vec<Ty> = function.params.iter().map(|&p| function.locals[p].ty).collect();
     check_arguments(&types, args, program.profile)?;
-    let mut machine = Machine { program, frames: Vec::new(), tasks: Vec::new(), values: args.to_vec() };
-    machine.enter(function);
-    while let Some(task) = machine.tasks.pop() {
-        machine.step(task)?;
-    }
+    let mut memory = Memory::default();
+    let mut machine = Machine::new(program, args, &mut memory);
+    machine.run(function)?;
     returned(machine.pop()?)
 }
 
-enum Task<'a> {
+/// Executes a run on memory; `args` are what C passes.
+///
+/// # Errors
+/// As [`eval`]; traps, and memory that the caller does not have.
+pub fn eval_run(program: &Program, name: &str, args: &[Lanes], memory: &mut Memory) -> Result<(), EvalError> {
+    let function = program.functions.iter().find(|f| f.name == name);
+    let function = function.ok_or_else(|| EvalError::NoFunction(name.into()))?;
+    let types: Vec<Ty> = function.params.iter().map(|&p| function.locals[p].ty).collect();
+    check_arguments(&types, args, program.profile)?;
+    Machine::new(program, args, memory).run(function)
+}
+
+pub(super) enum Task<'a> {
     Visit(ExprId),
     /// Replaces the operands on the value stack by the expression's value.
     Finish(ExprId),
@@ -47,22 +60,41 @@ enum Task<'a> {
     Trip(&'a Repeat, i64),
     /// Binds what the block's predicate, value for other lanes and result, on the value stack, make together.
     Through(&'a Through),
+    /// Visits a rack of a stack, whether the first.
+    Traverse(&'a Traverse, bool),
+    /// Leaves the lanes of the mask on top active.
+    Where,
+    Replace(&'a Traverse),
+    Store(&'a Access),
+    If(&'a If),
+    /// Enters a loop whose bounds and step are on the value stack.
+    Loop(&'a For),
+    Trips(&'a For, Trips),
+    BindIndex(LocalId, i128),
+    CheckEntry(&'a Access, Ty),
     Leave,
 }
 
-struct Frame<'a> {
-    function: &'a Function,
-    locals: ArenaMap<LocalId, Vec<Lanes>>,
+pub(super) struct Frame<'a> {
+    pub(super) function: &'a Function,
+    pub(super) locals: ArenaMap<LocalId, Vec<Lanes>>,
 }
 
-struct Machine<'a> {
-    program: &'a Program,
+pub(super) struct Machine<'a, 'm> {
+    pub(super) program: &'a Program,
     frames: Vec<Frame<'a>>,
-    tasks: Vec<Task<'a>>,
-    values: Vec<Lanes>,
+    pub(super) tasks: Vec<Task<'a>>,
+    pub(super) values: Vec<Lanes>,
+    pub(super) memory: &'m mut Memory,
+    /// The rack of the stack that is visited.
+    pub(super) visit: Option<Visit>,
+    /// The lanes in which memory may be touched.
+    pub(super) active: u64,
+    /// Trips that loops may still make.
+    pub(super) rounds: u64,
 }
 
-fn malformed(text: &str) -> EvalError {
+pub(super) fn malformed(text: &str) -> EvalError {
     EvalError::Malformed(text.into())
 }
 
@@ -72,7 +104,28 @@ fn broadcast(value: Lanes, from: Ty, to: Ty, profile: Profile) -> Lanes {
     if from == to { value } else { value.get(0).map_or_else(|| Lanes::poison(lanes), |bits| Lanes::splat(bits, lanes)) }
 }
 
-impl<'a> Machine<'a> {
+impl<'a, 'm> Machine<'a, 'm> {
+    fn new(program: &'a Program, args: &[Lanes], memory: &'m mut Memory) -> Self {
+        Machine {
+            program,
+            frames: Vec::new(),
+            tasks: Vec::new(),
+            values: args.to_vec(),
+            memory,
+            visit: None,
+            active: u64::MAX,
+            rounds: MOST_TRIPS,
+        }
+    }
+
+    fn run(&mut self, function: &'a Function) -> Result<(), EvalError> {
+        self.enter(function);
+        while let Some(task) = self.tasks.pop() {
+            self.step(task)?;
+        }
+        Ok(())
+    }
+
     /// Starts a function whose arguments are on the value stack, already broadcast.
     fn enter(&mut self, function: &'a Function) {
         let mut locals = ArenaMap::default();
@@ -82,16 +135,17 @@ impl<'a> Machine<'a> {
         }
         self.frames.push(Frame { function, locals });
         self.tasks.push(Task::Leave);
-        self.tasks.push(Task::Broadcast(function.exprs[function.result].ty, function.ty));
-        self.tasks.push(Task::Visit(function.result));
+        if let (Some(result), Some(ty)) = (function.result, function.ty) {
+            self.visit_as(function, result, ty);
+        }
         self.tasks.extend(function.body.iter().rev().map(Task::Stmt));
     }
 
-    fn frame(&mut self) -> Result<&mut Frame<'a>, EvalError> {
+    pub(super) fn frame(&mut self) -> Result<&mut Frame<'a>, EvalError> {
         self.frames.last_mut().ok_or_else(|| malformed("no frame"))
     }
 
-    fn pop(&mut self) -> Result<Lanes, EvalError> {
+    pub(super) fn pop(&mut self) -> Result<Lanes, EvalError> {
         self.values.pop().ok_or_else(|| malformed("an operand has no value"))
     }
 
@@ -133,6 +187,15 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
             Task::Through(through) => self.through(through),
+            Task::Traverse(traverse, first) => self.traverse(traverse, first),
+            Task::Where => self.narrow(),
+            Task::Replace(traverse) => self.replace(traverse),
+            Task::Store(access) => self.store(access),
+            Task::If(choice) => self.choose(choice),
+            Task::Loop(looped) => self.enter_loop(looped),
+            Task::Trips(looped, trips) => self.trips(looped, trips),
+            Task::BindIndex(local, index) => self.bind_index(local, index),
+            Task::CheckEntry(access, ty) => self.check_entry(access, ty),
             Task::Leave => self.frames.pop().map(|_| ()).ok_or_else(|| malformed("no frame")),
         }
     }
@@ -185,11 +248,32 @@ impl<'a> Machine<'a> {
                 self.visit_as(function, through.predicate, ty.truth());
                 Ok(())
             }
+            Stmt::Traverse(traverse) => {
+                self.tasks.push(Task::Traverse(traverse, true));
+                Ok(())
+            }
+            Stmt::Store { access, value } => {
+                let function = self.frame()?.function;
+                self.tasks.push(Task::Store(access));
+                self.visit_as(function, *value, Ty::Rack(function.element(access)));
+                self.visit_access(access);
+                Ok(())
+            }
+            Stmt::For(looped) => {
+                self.tasks.push(Task::Loop(looped));
+                self.tasks.extend([looped.step, looped.to, looped.from].map(Task::Visit));
+                Ok(())
+            }
+            Stmt::If(choice) => {
+                self.tasks.push(Task::If(choice));
+                self.tasks.push(Task::Visit(choice.condition));
+                Ok(())
+            }
         }
     }
 
     /// Evaluates an expression next, broadcast to a type.
-    fn visit_as(&mut self, function: &Function, id: ExprId, ty: Ty) {
+    pub(super) fn visit_as(&mut self, function: &Function, id: ExprId, ty: Ty) {
         self.tasks.push(Task::Broadcast(function.exprs[id].ty, ty));
         self.tasks.push(Task::Visit(id));
     }
@@ -214,6 +298,11 @@ impl<'a> Machine<'a> {
                 self.values.push(value.ok_or_else(|| malformed("a name has no value"))?);
             }
             ExprKind::Element { index, .. } => self.operands(id, &[*index]),
+            ExprKind::Column { stack, column } => return self.column(*stack, *column, expr.ty),
+            ExprKind::Load(access) => {
+                self.tasks.push(Task::Finish(id));
+                self.visit_access(access);
+            }
             ExprKind::Op { args, .. } => self.operands(id, args),
             ExprKind::If { condition, then, otherwise } => self.operands(id, &[*condition, *then, *otherwise]),
             ExprKind::Call { callee, args } => {
@@ -259,6 +348,7 @@ impl<'a> Machine<'a> {
                 self.values.push(value);
                 Ok(())
             }
+            ExprKind::Load(access) => self.load(access, function.exprs[id].ty),
             ExprKind::Call { callee, .. } => {
                 let callee = &self.program.functions[callee.0 as usize];
                 self.enter(callee);

@@ -3,7 +3,9 @@
 //! Since `surface`: definitions that the profile compiles only; constants replaced by their values; a literal has the
 //! type it takes where it stands. Broadcasts are still implicit: a uniform may stand where a rack is required (the rule
 //! is [`lift`]), because its marks have been checked. A global tine is a function of its own ([`FunctionKind::Tine`]) that
-//! rakes call; a local tine is a `let` whose local is a mask marked as one.
+//! rakes call; a local tine is a `let` whose local is a mask marked as one. A run takes what C passes: a view is an
+//! address and an `<i32>` count, a stack the address of its descriptor ([`Function::pointees`]); the indices of its accesses
+//! are exact `<i64>`s. What a stack run does is one [`Stmt::Traverse`].
 //!
 //! Invariants: locals are bound once, before their reads; an expression has one user; an operation's types, once lifted,
 //! follow [`Op::infer`](crate::ops::Op::infer). `inline` removes [`ExprKind::Call`] and the tines' functions, `unroll`
@@ -12,6 +14,7 @@
 pub mod bodies;
 mod check;
 mod eval;
+mod execute;
 mod fold;
 mod lift;
 mod print;
@@ -19,7 +22,7 @@ mod renumber;
 mod walk;
 
 pub use check::check;
-pub use eval::eval;
+pub use eval::{eval, eval_run};
 pub use fold::{fold_int, integer};
 pub use lift::{broadcasts, lift};
 pub use print::print;
@@ -28,8 +31,8 @@ pub use walk::Event;
 
 use crate::ops::{Imm, Op};
 use crate::span::Span;
-use crate::types::Ty;
-use la_arena::{Arena, Idx};
+use crate::types::{Pointee, Ty};
+use la_arena::{Arena, ArenaMap, Idx};
 use smallvec::SmallVec;
 use smol_str::SmolStr;
 
@@ -56,6 +59,8 @@ pub enum FunctionKind {
     Rake,
     /// `tine #name(...)`: a predicate, only ever inlined.
     Tine,
+    /// `run`: a C function without a result that reads and writes memory.
+    Run,
 }
 
 impl FunctionKind {
@@ -65,11 +70,12 @@ impl FunctionKind {
             FunctionKind::Scratch => "scratch",
             FunctionKind::Rake => "rake",
             FunctionKind::Tine => "tine",
+            FunctionKind::Run => "run",
         }
     }
 }
 
-/// A scratch, rake or tine.
+/// A scratch, rake, tine or run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
     /// What it is.
@@ -80,16 +86,18 @@ pub struct Function {
     pub span: Span,
     /// Its parameters, in order.
     pub params: Vec<LocalId>,
+    /// What the parameters that are addresses lead to.
+    pub pointees: ArenaMap<LocalId, Pointee>,
     /// Its parameters and every name bound in its body.
     pub locals: Arena<Local>,
     /// All its expressions.
     pub exprs: Arena<Expr>,
     /// Its statements.
     pub body: Vec<Stmt>,
-    /// The last statement's expression; in a rake the sweep, in a tine the predicate.
-    pub result: ExprId,
+    /// The last statement's expression; in a rake the sweep, in a tine the predicate, in a run nothing.
+    pub result: Option<ExprId>,
     /// The declared type of the result.
-    pub ty: Ty,
+    pub ty: Option<Ty>,
 }
 
 /// A name.
@@ -112,7 +120,7 @@ pub enum LocalKind {
     Value,
     /// A local tine, which is a mask.
     Tine,
-    /// The index of a repeat.
+    /// The index of a repeat, known when compiled.
     Index,
     /// A mutable location.
     Location,
@@ -142,7 +150,32 @@ pub enum Stmt {
     Repeat(Repeat),
     /// `through P [else u] into name:`
     Through(Through),
+    /// The body of a stack run.
+    Traverse(Traverse),
+    /// `view[index] <- value`
+    Store {
+        /// Where.
+        access: Access,
+        /// What, a rack.
+        value: ExprId,
+    },
+    /// `for <index> from a up to b by s:`
+    For(For),
+    /// `if c: ... else: ...`
+    If(If),
 }
+
+/// The body of a stack run.
+pub type Traverse = bodies::Traverse<LocalId, ExprId, Stmt>;
+
+/// A place in a view.
+pub type Access = bodies::Access<LocalId, ExprId>;
+
+/// A counted loop; its carries are empty.
+pub type For = bodies::For<LocalId, ExprId, Stmt>;
+
+/// A choice between two bodies; its merges are empty.
+pub type If = bodies::If<LocalId, ExprId, Stmt>;
 
 /// A block computed under a mask.
 pub type Through = bodies::Through<LocalId, ExprId, Stmt>;
@@ -200,6 +233,15 @@ pub enum ExprKind {
         /// Which element, as in [`Stmt::Assign`].
         index: ExprId,
     },
+    /// A column's current rack, in lanes of the domain's width: narrower elements are widened.
+    Column {
+        /// The stack, a parameter.
+        stack: LocalId,
+        /// The column's position.
+        column: u32,
+    },
+    /// What a view holds: a uniform of type `<T>` is one element, a rack consecutive elements or those at indices.
+    Load(Access),
     /// An operation of the table, never `Param`, `Const`, `Splat` or `If`.
     Op {
         /// The operation.

@@ -1,9 +1,10 @@
 //! The printer of `typed`. It does not recurse, so a chain of any length prints.
 
-use super::{Expr, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Stmt};
+use super::bodies::Check;
+use super::{Access, Expr, ExprId, ExprKind, Function, LocalId, LocalKind, Program, Stmt};
 use crate::desugared::text::{immediate, marked, precedence};
 use crate::ops::{Imm, Op};
-use crate::types::Ty;
+use crate::types::{Pointee, Ty};
 use crate::value::literal;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -53,11 +54,15 @@ impl<'a> Printer<'a> {
 
     fn function(mut self) {
         let function = self.function;
-        let params = function.params.iter().map(|p| format!("{}: {}", self.names[p], function.locals[*p].ty));
+        let params = function.params.iter().map(|p| {
+            let pointee = function.pointees.get(*p).map_or_else(String::new, |pointee| format!(" to {pointee}"));
+            format!("{}: {}{pointee}", self.names[p], function.locals[*p].ty)
+        });
         let params: Vec<String> = params.collect();
         let (word, name) = (function.kind.word(), &function.name);
-        let _ = writeln!(self.out, "{word} {name}({}) -> {}:", params.join(", "), function.ty);
-        self.tasks.push(Task::Line("  ".into(), function.result, 1));
+        let result = function.ty.map_or_else(String::new, |ty| format!(" -> {ty}"));
+        let _ = writeln!(self.out, "{word} {name}({}){result}:", params.join(", "));
+        self.tasks.extend(function.result.map(|result| Task::Line("  ".into(), result, 1)));
         self.tasks.extend(function.body.iter().rev().map(|s| Task::Stmt(s, 1)));
         while let Some(task) = self.tasks.pop() {
             match task {
@@ -127,7 +132,82 @@ impl<'a> Printer<'a> {
                 }
                 self.tasks.push(Task::Expr(through.predicate, 0));
             }
+            Stmt::Traverse(_) | Stmt::Store { .. } | Stmt::For(_) | Stmt::If(_) => self.body(stmt, depth),
         }
+    }
+
+    /// A statement of runs.
+    fn body(&mut self, stmt: &'a Stmt, depth: usize) {
+        let pad = "  ".repeat(depth);
+        match stmt {
+            Stmt::Traverse(traverse) => {
+                let _ = writeln!(self.out, "{pad}traverse {} by {}:", self.names[&traverse.stack], traverse.bits);
+                self.tasks.push(Task::Static("\n"));
+                if let Some(predicate) = traverse.predicate {
+                    self.tasks.push(Task::Expr(predicate, 0));
+                    self.tasks.push(Task::Static(" where "));
+                }
+                self.tasks.push(Task::Static(" }"));
+                for (at, &(column, value)) in traverse.columns.iter().enumerate().rev() {
+                    self.tasks.push(Task::Expr(value, 0));
+                    let (comma, name) = (if at > 0 { "," } else { "" }, self.column(traverse.stack, column));
+                    self.tasks.push(Task::Text(format!("{comma} {name}: ")));
+                }
+                self.tasks.push(Task::Depth(depth + 1));
+                let word = if traverse.compact { "compact" } else { "replace" };
+                self.tasks.push(Task::Text(format!("{pad}  {word} {{")));
+                self.tasks.extend(traverse.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+            }
+            Stmt::Store { access, value } => {
+                self.out.push_str(&pad);
+                self.tasks.push(Task::Line(" <- ".into(), *value, depth));
+                self.access(access);
+            }
+            Stmt::For(looped) => {
+                let _ = write!(self.out, "{pad}for {} from ", self.typed_name(looped.index));
+                self.tasks.extend(looped.body.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                self.tasks.push(Task::Static(":\n"));
+                for (word, id) in [(" by ", looped.step), (" up to ", looped.to), ("", looped.from)] {
+                    self.tasks.push(Task::Expr(id, 0));
+                    self.tasks.push(Task::Static(word));
+                }
+            }
+            Stmt::If(choice) => {
+                let _ = write!(self.out, "{pad}if ");
+                if !choice.otherwise.is_empty() {
+                    self.tasks.extend(choice.otherwise.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                    self.tasks.push(Task::Text(format!("{pad}else:\n")));
+                }
+                self.tasks.extend(choice.then.iter().rev().map(|s| Task::Stmt(s, depth + 1)));
+                self.tasks.push(Task::Static(":\n"));
+                self.tasks.push(Task::Expr(choice.condition, 0));
+            }
+            _ => {}
+        }
+    }
+
+    fn column(&self, stack: LocalId, column: u32) -> String {
+        match self.function.pointees.get(stack) {
+            Some(Pointee::Stack { columns, .. }) => {
+                columns.get(column as usize).map_or_else(|| "?".into(), |(name, _)| name.to_string())
+            }
+            _ => "?".into(),
+        }
+    }
+
+    fn access(&mut self, access: &Access) {
+        self.tasks.push(Task::Static("]"));
+        if let Some(bound) = access.bound {
+            self.tasks.push(Task::Expr(bound, 0));
+            self.tasks.push(Task::Static(" up to "));
+        }
+        self.tasks.push(Task::Expr(access.index, 0));
+        let check = match access.check {
+            Check::Unchecked => "unchecked ",
+            Check::Here => "",
+            Check::Entry => "entry ",
+        };
+        self.tasks.push(Task::Text(format!("{}[{check}", self.names[&access.view])));
     }
 
     fn expr(&mut self, id: ExprId, outer: u8) {
@@ -139,6 +219,16 @@ impl<'a> Printer<'a> {
                 let _ = write!(self.out, "{}[", self.names[array]);
                 self.tasks.push(Task::Static("]"));
                 self.tasks.push(Task::Expr(*index, 0));
+            }
+            ExprKind::Column { stack, column } => {
+                let column = self.column(*stack, *column);
+                let _ = write!(self.out, "{}.{column}", self.names[stack]);
+            }
+            ExprKind::Load(access) => {
+                let (open, close) = if ty.is_uniform() { ("<", ">") } else { ("", "") };
+                self.out.push_str(open);
+                self.tasks.push(Task::Static(close));
+                self.access(access);
             }
             ExprKind::Op { op, imm, args } => match (precedence(*op), &args[..]) {
                 (Some(own), &[left, right]) => self.infix(*op, own, left, right, outer),

@@ -1,6 +1,6 @@
 //! Copies of expressions and statements under other ids, for passes that duplicate bodies.
 
-use super::{Arm, Binding, Expr, ExprId, ExprKind, LocalId, Repeat, Stmt, Through};
+use super::{Access, Arm, Binding, Expr, ExprId, ExprKind, For, If, LocalId, Repeat, Stmt, Through, Traverse};
 
 /// New ids for old ones.
 pub struct Renumber<E, L> {
@@ -16,6 +16,8 @@ impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
         let kind = match &expr.kind {
             ExprKind::Const(bits) => ExprKind::Const(*bits),
             ExprKind::Read(local) => ExprKind::Read((self.local)(*local)),
+            ExprKind::Column { stack, column } => ExprKind::Column { stack: (self.local)(*stack), column: *column },
+            ExprKind::Load(access) => ExprKind::Load(self.access(access)),
             ExprKind::Element { array, index } => {
                 ExprKind::Element { array: (self.local)(*array), index: (self.expr)(*index) }
             }
@@ -57,6 +59,48 @@ impl<E: Fn(ExprId) -> ExprId, L: Fn(LocalId) -> LocalId> Renumber<E, L> {
                 Stmt::Repeat(Repeat { index: (self.local)(repeat.index), body: self.stmts(&repeat.body), ..*repeat })
             }
             Stmt::Through(through) => Stmt::Through(self.through(through)),
+            Stmt::Traverse(traverse) => Stmt::Traverse(self.traverse(traverse)),
+            Stmt::Store { access, value } => Stmt::Store { access: self.access(access), value: (self.expr)(*value) },
+            Stmt::For(looped) => Stmt::For(self.looped(looped)),
+            Stmt::If(choice) => Stmt::If(If {
+                condition: (self.expr)(choice.condition),
+                then: self.stmts(&choice.then),
+                otherwise: self.stmts(&choice.otherwise),
+                merges: Vec::new(),
+                span: choice.span,
+            }),
+        }
+    }
+
+    fn access(&self, access: &Access) -> Access {
+        Access {
+            view: (self.local)(access.view),
+            count: (self.local)(access.count),
+            index: (self.expr)(access.index),
+            bound: access.bound.map(&self.expr),
+            check: access.check,
+        }
+    }
+
+    fn traverse(&self, traverse: &Traverse) -> Traverse {
+        Traverse {
+            stack: (self.local)(traverse.stack),
+            body: self.stmts(&traverse.body),
+            predicate: traverse.predicate.map(&self.expr),
+            columns: traverse.columns.iter().map(|&(column, value)| (column, (self.expr)(value))).collect(),
+            ..*traverse
+        }
+    }
+
+    fn looped(&self, looped: &For) -> For {
+        For {
+            index: (self.local)(looped.index),
+            from: (self.expr)(looped.from),
+            to: (self.expr)(looped.to),
+            step: (self.expr)(looped.step),
+            carries: Vec::new(),
+            body: self.stmts(&looped.body),
+            span: looped.span,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The order of evaluation, as events, without recursion.
 
-use super::{Binding, ExprId, ExprKind, Function, Repeat, Stmt, Through};
+use super::{Access, Binding, ExprId, ExprKind, For, Function, If, Repeat, Stmt, Through, Traverse};
 
 /// One step of [`Function::walk`].
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,7 +20,7 @@ pub enum Event<'a> {
     },
     /// This block starts.
     Block(ExprId),
-    /// A `let`, location or assignment whose value has been visited.
+    /// A `let`, location, assignment or store whose value has been visited.
     Stmt(&'a Stmt),
     /// A region starts.
     RegionStart,
@@ -36,6 +36,22 @@ pub enum Event<'a> {
     Through(&'a Through),
     /// A through block's body and result have been visited; its name is bound from here on.
     ThroughEnd(&'a Through),
+    /// A stack run's body starts.
+    TraverseStart(&'a Traverse),
+    /// The predicate of its result, if it has one, has been visited; the new values of columns start.
+    Where(&'a Traverse),
+    /// The new values of its columns have been visited.
+    TraverseEnd(&'a Traverse),
+    /// A loop's bounds and step have been visited; its body starts and is visited once.
+    ForStart(&'a For),
+    /// A loop's body ends.
+    ForEnd(&'a For),
+    /// The condition of a statement `if` has been visited; its first body starts.
+    If(&'a If),
+    /// The first body has been visited; the other starts.
+    Else(&'a If),
+    /// The other body has been visited.
+    IfEnd(&'a If),
 }
 
 enum Task<'a> {
@@ -47,8 +63,22 @@ enum Task<'a> {
 impl Function {
     /// Visits the body, then the result, in order of evaluation.
     pub fn walk<'a>(&'a self, mut visit: impl FnMut(Event<'a>)) {
-        let mut tasks = vec![Task::Visit(self.result)];
+        let mut tasks: Vec<Task> = self.result.into_iter().map(Task::Visit).collect();
         tasks.extend(self.body.iter().rev().map(Task::Stmt));
+        self.drive(tasks, &mut visit);
+    }
+
+    /// Visits one statement.
+    pub fn walk_stmt<'a>(&'a self, stmt: &'a Stmt, mut visit: impl FnMut(Event<'a>)) {
+        self.drive(vec![Task::Stmt(stmt)], &mut visit);
+    }
+
+    /// Visits one expression.
+    pub fn walk_expr<'a>(&'a self, expr: ExprId, mut visit: impl FnMut(Event<'a>)) {
+        self.drive(vec![Task::Visit(expr)], &mut visit);
+    }
+
+    fn drive<'a>(&'a self, mut tasks: Vec<Task<'a>>, visit: &mut impl FnMut(Event<'a>)) {
         while let Some(task) = tasks.pop() {
             match task {
                 Task::Event(event) => visit(event),
@@ -61,7 +91,8 @@ impl Function {
     fn push_expr<'a>(&'a self, id: ExprId, tasks: &mut Vec<Task<'a>>) {
         tasks.push(Task::Event(Event::Expr(id)));
         match &self.exprs[id].kind {
-            ExprKind::Const(_) | ExprKind::Read(_) => {}
+            ExprKind::Const(_) | ExprKind::Read(_) | ExprKind::Column { .. } => {}
+            ExprKind::Load(access) => push_access(access, tasks),
             ExprKind::Element { index, .. } => tasks.push(Task::Visit(*index)),
             ExprKind::Op { args, .. } | ExprKind::Call { args, .. } => {
                 tasks.extend(args.iter().rev().map(|&arg| Task::Visit(arg)));
@@ -87,6 +118,12 @@ impl Function {
             }
         }
     }
+}
+
+/// The parts of an access; visited before what was pushed earlier.
+fn push_access(access: &Access, tasks: &mut Vec<Task>) {
+    tasks.extend(access.bound.map(Task::Visit));
+    tasks.push(Task::Visit(access.index));
 }
 
 fn push_stmt<'a>(stmt: &'a Stmt, tasks: &mut Vec<Task<'a>>) {
@@ -120,6 +157,33 @@ fn push_stmt<'a>(stmt: &'a Stmt, tasks: &mut Vec<Task<'a>>) {
             tasks.push(Task::Event(Event::Through(through)));
             tasks.extend(through.otherwise.map(Task::Visit));
             tasks.push(Task::Visit(through.predicate));
+        }
+        Stmt::Traverse(traverse) => {
+            tasks.push(Task::Event(Event::TraverseEnd(traverse)));
+            tasks.extend(traverse.columns.iter().rev().map(|&(_, value)| Task::Visit(value)));
+            tasks.push(Task::Event(Event::Where(traverse)));
+            tasks.extend(traverse.predicate.map(Task::Visit));
+            tasks.extend(traverse.body.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::TraverseStart(traverse)));
+        }
+        Stmt::Store { access, value } => {
+            tasks.push(Task::Event(Event::Stmt(stmt)));
+            tasks.push(Task::Visit(*value));
+            push_access(access, tasks);
+        }
+        Stmt::For(looped) => {
+            tasks.push(Task::Event(Event::ForEnd(looped)));
+            tasks.extend(looped.body.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::ForStart(looped)));
+            tasks.extend([looped.step, looped.to, looped.from].map(Task::Visit));
+        }
+        Stmt::If(choice) => {
+            tasks.push(Task::Event(Event::IfEnd(choice)));
+            tasks.extend(choice.otherwise.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::Else(choice)));
+            tasks.extend(choice.then.iter().rev().map(Task::Stmt));
+            tasks.push(Task::Event(Event::If(choice)));
+            tasks.push(Task::Visit(choice.condition));
         }
     }
 }

@@ -11,7 +11,7 @@
 //! Definitions may be used before they stand. A definition named like an operation of the vocabulary takes its place in
 //! calls, except in its own body, where the name still means the operation. Tines have a namespace of their own, `#name`: a
 //! local one refers to those before it, a global one to any.
-//! Bodies of runs and slow functions belong to later checkers.
+//! Bodies of slow functions belong to later checkers.
 
 mod calls;
 mod scope;
@@ -184,7 +184,7 @@ impl<'a> Resolver<'a> {
 
     fn definition(&mut self, def: &'a Def) {
         match &def.kind {
-            DefKind::Scratch(function) | DefKind::Rake(function) => self.function(function),
+            DefKind::Scratch(function) | DefKind::Rake(function) | DefKind::Run(function) => self.function(function),
             DefKind::Tine { params, predicate } => {
                 self.scope.open();
                 self.params(params);
@@ -327,11 +327,17 @@ impl<'a> Resolver<'a> {
                 Some((name, span)) => self.bind_as_meant(name, span),
                 None => self.expr(*value),
             },
-            StmtKind::With { .. }
-            | StmtKind::Compact { .. }
-            | StmtKind::Break
-            | StmtKind::Continue
-            | StmtKind::Error => {}
+            StmtKind::With { stack, fields, predicate } => {
+                self.value_name(&stack.text, stack.span);
+                predicate.iter().for_each(|&e| self.expr(e));
+                fields.iter().for_each(|field| self.expr(field.value));
+            }
+            StmtKind::Compact { stack, fields, predicate } => {
+                self.value_name(&stack.text, stack.span);
+                self.expr(*predicate);
+                fields.iter().for_each(|field| self.expr(field.value));
+            }
+            StmtKind::Break | StmtKind::Continue | StmtKind::Error => {}
         }
     }
 

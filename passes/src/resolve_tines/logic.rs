@@ -11,7 +11,7 @@ use super::bdd::{Bdd, Decided, FALSE, Formula, TRUE};
 use la_arena::{Arena, RawIdx};
 use rake_ir::lane::{Value, ValueId};
 use rake_ir::limits::MASK_STEPS;
-use rake_ir::ops::{Imm, Op};
+use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -35,6 +35,8 @@ pub struct Logic {
     /// The diagrams.
     pub bdd: Bdd,
     numbers: Vec<u32>,
+    /// How many numbers there are.
+    next: u32,
     keys: HashMap<Key, u32>,
     atoms: HashMap<Atom, u32>,
     formulas: HashMap<ValueId, Formula>,
@@ -47,6 +49,7 @@ impl Default for Logic {
             on: false,
             bdd: Bdd::new(MASK_STEPS),
             numbers: Vec::new(),
+            next: 0,
             keys: HashMap::new(),
             atoms: HashMap::new(),
             formulas: HashMap::new(),
@@ -132,8 +135,13 @@ impl Logic {
                 Op::Splat => args[0],
                 op => {
                     let op = if op == Op::Select { Op::If } else { op };
-                    let next = self.keys.len() as u32;
-                    *self.keys.entry((op, value.imm.clone(), args, value.ty.elem())).or_insert(next)
+                    let fresh = self.next;
+                    let number = match changes(op) {
+                        true => fresh,
+                        false => *self.keys.entry((op, value.imm.clone(), args, value.ty.elem())).or_insert(fresh),
+                    };
+                    self.next += u32::from(number == fresh);
+                    number
                 }
             };
             self.numbers.push(number);
@@ -163,10 +171,20 @@ impl Logic {
         }
     }
 
+    /// Forgets the masks made from this number on: the body that computes them ends.
+    pub fn forget(&mut self, before: usize) {
+        self.known.retain(|_, id| super::index(*id) < before);
+    }
+
     /// A value of type `ty` that is this mask in every lane, computed outside regions.
     pub fn known(&self, ty: Ty, formula: Formula) -> Option<ValueId> {
         self.known.get(&(ty, formula)).copied()
     }
+}
+
+/// Whether two values of an operation over the same operands may differ: memory changes, and so do carries.
+fn changes(op: Op) -> bool {
+    op.info().lane == LaneRule::Memory || matches!(op, Op::Carry | Op::Merge | Op::Index)
 }
 
 /// The truths that a truth combines; none when it is an atom.

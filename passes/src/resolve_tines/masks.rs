@@ -32,6 +32,8 @@ pub enum Condition {
 pub enum Place {
     /// A branch of a conditional.
     Branch,
+    /// The new values of a stack run's columns.
+    Where,
     /// The body of a through block that gives this name.
     Through(SmolStr),
     /// An arm of a sweep, counted from 1.
@@ -44,7 +46,7 @@ impl Place {
     /// The comment on a mask that is made for it.
     fn comment(&self) -> Option<SmolStr> {
         match self {
-            Place::Branch => None,
+            Place::Branch | Place::Where => None,
             Place::Through(name) => Some(format_smolstr!("through into {name}")),
             Place::Arm(arm) => Some(format_smolstr!("arm {arm}")),
             Place::Rest(arms) => Some(format_smolstr!("left after arm {arms}")),

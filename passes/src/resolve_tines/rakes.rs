@@ -187,7 +187,7 @@ impl Lowering<'_> {
             let bdd = &mut this.out.logic.bdd;
             Ok((bdd.and(left, own)?, bdd.and_not(left, own)?))
         });
-        if id == self.source.result && decided.is_some_and(|(taken, _)| taken == FALSE) {
+        if Some(id) == self.source.result && decided.is_some_and(|(taken, _)| taken == FALSE) {
             let fault = self.unreachable(arms, index, predicate);
             self.faults.push(fault);
         }

@@ -19,6 +19,7 @@ impl Source {
     pub(crate) fn new(params: &[(&str, Ty)]) -> Source {
         let mut source = Source {
             function: desugared::Function {
+                pointees: Default::default(),
                 kind: desugared::FunctionKind::Scratch,
                 name: "f".into(),
                 span: Span::default(),
@@ -26,7 +27,7 @@ impl Source {
                 locals: Arena::new(),
                 exprs: Arena::new(),
                 body: Vec::new(),
-                result: ExprId::from_raw(0.into()),
+                result: Some(ExprId::from_raw(0.into())),
             },
         };
         for (name, ty) in params {
@@ -61,7 +62,7 @@ impl Source {
 
     /// Ends in `result`; the tined program and its dump's lines from the first function's body on.
     fn lower(mut self, result: ExprId) -> Result<(Program, Vec<String>), Vec<Diagnostic>> {
-        self.function.result = result;
+        self.function.result = Some(result);
         let program =
             desugared::Program { profile: Profile::X86Sse2, fuse: FuseLevel::Full, functions: vec![self.function] };
         assert_eq!(desugared::check(&program), Ok(()));

@@ -1,12 +1,13 @@
 //! The state of checking one body: its locals, expressions and scopes.
 
 use super::definitions::Declarations;
-use la_arena::Arena;
+use super::runs::Run;
+use la_arena::{Arena, ArenaMap};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::span::Span;
 use rake_ir::typed::{Args, Expr, ExprId, ExprKind, Local, LocalId, LocalKind, broadcasts};
-use rake_ir::types::Ty;
+use rake_ir::types::{Pointee, Ty};
 use smol_str::SmolStr;
 use std::collections::HashMap;
 
@@ -38,6 +39,14 @@ pub struct Body<'a, 'd> {
     pub inside: Option<In>,
     /// Whether it is a rake's.
     pub rake: bool,
+    /// What there is to know of a run.
+    pub run: Option<Run>,
+    /// What parameters that are addresses lead to.
+    pub pointees: ArenaMap<LocalId, Pointee>,
+    /// For each view the local that counts its elements.
+    pub counts: HashMap<LocalId, LocalId>,
+    /// Whether names need no mark: in the index of a marked element.
+    pub bare: bool,
     pub failed: bool,
     pub diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -54,6 +63,10 @@ impl<'a, 'd> Body<'a, 'd> {
             stage: None,
             inside: None,
             rake: false,
+            run: None,
+            pointees: ArenaMap::default(),
+            counts: HashMap::new(),
+            bare: false,
             failed: false,
             diagnostics,
         }

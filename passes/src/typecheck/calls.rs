@@ -30,10 +30,10 @@ impl Body<'_, '_> {
             (Some(index), Some(op)) if index == self.index => self.operation(op, callee.span, args, hint, span),
             (Some(index), _) => self.definition(index, callee, args, span),
             (None, Some(op)) => self.operation(op, callee.span, args, hint, span),
+            (None, None) if callee.text == "widen" => self.widen(args, callee.span, span),
             (None, None) => {
                 let slow = match callee.text.as_str() {
                     "wrap" => Some("`wrap` converts scalars in slow code"),
-                    "widen" => Some("`widen` reads a column of a stack run"),
                     _ => None,
                 };
                 match slow {

@@ -2,6 +2,7 @@
 
 use super::MAX_ERRORS;
 use super::literals::{self, Flexible};
+use super::packs::{self, Columns};
 use crate::resolve::suggest;
 use rake_ir::capabilities::{Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
@@ -26,6 +27,8 @@ pub enum Meaning {
     Function(Signature),
     /// A constant's bits, when its value is sound.
     Const(Option<(u64, Elem)>),
+    /// A pack's columns.
+    Pack(Columns),
     /// Reported already, or of no use in vector code.
     Other,
 }
@@ -100,9 +103,16 @@ impl<'a> Declarations<'a> {
                     functions += 1;
                     Meaning::Function(this.signature(&def.kind, def.name.span, id, diagnostics))
                 }
+                DefKind::Run(_) => {
+                    functions += 1;
+                    Meaning::Other
+                }
+                DefKind::Pack { groups } if Feature::Packs.status(profile) == Status::Available => {
+                    Meaning::Pack(packs::columns(&this, groups, def.name.span, diagnostics))
+                }
                 DefKind::Const { ty, value } => Meaning::Const(this.constant(*ty, *value, diagnostics)),
                 other => {
-                    let feature = unavailable(other, file);
+                    let feature = unavailable(other);
                     diagnostics.push(not_available(feature, profile, def.name.span));
                     Meaning::Other
                 }
@@ -187,7 +197,7 @@ impl<'a> Declarations<'a> {
         }
     }
 
-    fn param(&self, param: &Param, word: &str, out: &mut Vec<Diagnostic>) -> Option<Ty> {
+    pub fn param(&self, param: &Param, word: &str, out: &mut Vec<Diagnostic>) -> Option<Ty> {
         let (name, span) = (&param.name.text, param.span);
         let written = self.written(param.ty, out)?;
         if param.mutable {
@@ -241,10 +251,15 @@ impl<'a> Declarations<'a> {
             TypeKind::Scalar(_) => Feature::OtherUniforms,
             TypeKind::Rack(elem) if elem.bits() < 32 => Feature::NarrowRacks,
             TypeKind::Rack(_) => Feature::OtherRacks,
-            TypeKind::View(_) => Feature::GeneralRuns,
-            TypeKind::Stack(_) => Feature::Packs,
+            TypeKind::View(_) | TypeKind::Stack(_) => {
+                out.push(no_value(&written.kind, written.span));
+                return None;
+            }
             TypeKind::Named(name) => match self.by_name.get(name.text.as_str()).map(|&def| &self.file.defs[def].kind) {
-                Some(DefKind::Pack { .. }) => Feature::Packs,
+                Some(DefKind::Pack { .. }) => {
+                    out.push(no_value(&written.kind, written.span));
+                    return None;
+                }
                 Some(DefKind::Record { .. } | DefKind::Union { .. }) => Feature::Records,
                 _ => {
                     out.push(self.no_type(name));
@@ -278,6 +293,21 @@ impl<'a> Declarations<'a> {
         }
     }
 
+    /// The error of a name that is no pack's.
+    pub fn no_pack(&self, name: &Name) -> Diagnostic {
+        let text = name.text.as_str();
+        if let Some(&def) = self.by_name.get(text) {
+            let error = Diagnostic::error(Code::WrongKind, name.span, format!("`{text}` is no pack"));
+            return error.label(self.file.defs[def].name.span, "defined here").help("a stack is one of a `pack`");
+        }
+        let error = Diagnostic::error(Code::UndefinedName, name.span, format!("there is no pack `{text}`"));
+        let packs = self.file.defs.iter().filter(|def| matches!(def.kind, DefKind::Pack { .. }));
+        match suggest::nearest(text, packs.map(|def| def.name.text.as_str())) {
+            Some(nearest) => error.help(format!("did you mean `{nearest}`?")),
+            None => error.help("define it: `pack Name { f32: x, y; }`"),
+        }
+    }
+
     fn constant(&self, ty: TypeId, value: ExprId, out: &mut Vec<Diagnostic>) -> Option<(u64, Elem)> {
         let TypeKind::Scalar(elem) = self.file.types[ty].kind else {
             let error = Diagnostic::error(Code::InvalidType, self.file.types[ty].span, "a constant has a scalar type");
@@ -307,19 +337,28 @@ impl<'a> Declarations<'a> {
     }
 }
 
-fn unavailable(kind: &DefKind, file: &File) -> Feature {
+/// The error of a type whose values only a run's parameters are.
+fn no_value(kind: &TypeKind, span: Span) -> Diagnostic {
+    let (message, help) = match kind {
+        TypeKind::View(_) => ("a view is a parameter of a general run", "a scratch takes and gives racks"),
+        TypeKind::Stack(_) => ("a stack is a parameter of a stack run", "a scratch takes and gives racks"),
+        _ => ("vector code holds no single record", "a run takes the columns of a `stack`"),
+    };
+    Diagnostic::error(Code::InvalidType, span, message).help(help)
+}
+
+fn unavailable(kind: &DefKind) -> Feature {
     match kind {
         DefKind::Pack { .. } => Feature::Packs,
-        DefKind::Run(function) => {
-            let stack = function.result.is_some_and(|ty| matches!(file.types[ty].kind, TypeKind::Stack(_)));
-            if stack { Feature::StackRuns } else { Feature::GeneralRuns }
-        }
         DefKind::Record { .. } | DefKind::Union { .. } => Feature::Records,
         DefKind::State { .. } => Feature::State,
         DefKind::Embed { .. } => Feature::Embed,
         DefKind::ExternSlow { .. } => Feature::Externs,
-        DefKind::Slow(_) | DefKind::Scratch(_) | DefKind::Rake(_) | DefKind::Tine { .. } | DefKind::Const { .. } => {
-            Feature::Slow
-        }
+        DefKind::Slow(_)
+        | DefKind::Scratch(_)
+        | DefKind::Rake(_)
+        | DefKind::Run(_)
+        | DefKind::Tine { .. }
+        | DefKind::Const { .. } => Feature::Slow,
     }
 }

@@ -3,13 +3,14 @@
 use super::body::{Body, Checked, In, conversion};
 use super::definitions::{Meaning, not_available};
 use super::literals::{self, Look};
+use super::views::Place;
 use rake_ir::capabilities::{self, Feature, Status};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::ops::{Imm, LaneRule, Op, TypeRule};
 use rake_ir::span::Span;
 use rake_ir::surface::{BinaryOp, ExprId, ExprKind, Name, Number, SpineStep, UnaryOp};
 use rake_ir::typed::{self, Args, LocalKind, lift};
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::{Elem, Pointee, Ty};
 use smallvec::smallvec;
 use smol_str::SmolStr;
 
@@ -254,11 +255,19 @@ impl Body<'_, '_> {
             }
             ExprKind::If { condition, then, otherwise } => {
                 let condition = self.expr(*condition, Some(Elem::Bool));
+                self.branch(1);
                 let values = self.group(&[*then, *otherwise], hint);
+                self.branch(-1);
                 let args = std::iter::once(condition).chain(values).collect::<Option<Args>>()?;
                 self.apply(Op::If, Imm::None, args, span, span)
             }
-            ExprKind::Index { base, index, .. } => self.element(*base, *index, span),
+            ExprKind::Index { base, index, unchecked, bound } => {
+                let place = Place { index: *index, unchecked: *unchecked, bound: *bound, span };
+                match self.view(*base) {
+                    Some(view) => self.view_rack(view, place),
+                    None => self.element(*base, *index, span),
+                }
+            }
             ExprKind::Call { callee, ty, args } => self.call(callee, *ty, args, hint, span),
             ExprKind::Tine { name, args } => self.tine(name, args.as_deref(), span),
             ExprKind::Field { base, field } => self.field(*base, field, span),
@@ -267,6 +276,13 @@ impl Body<'_, '_> {
                 None
             }
             other => self.foreign(other, span),
+        }
+    }
+
+    /// Enters or leaves a branch of a conditional.
+    fn branch(&mut self, by: isize) {
+        if let Some(run) = &mut self.run {
+            run.branches = run.branches.saturating_add_signed(by);
         }
     }
 
@@ -322,7 +338,16 @@ impl Body<'_, '_> {
             self.report(error.help(format!("read one element: `{name}[<k>]`")));
             return None;
         }
-        if ty.is_uniform() && !marked {
+        if let Some(pointee) = self.pointees.get(local) {
+            let (what, help) = match pointee {
+                Pointee::Stack { .. } => ("a stack", format!("read a column: `{name}.field`")),
+                Pointee::View { .. } => ("a view", format!("read a rack, `{name}[<i>]`, or an element, `<{name}[i]>`")),
+            };
+            let error = Diagnostic::error(Code::TypeMismatch, span, format!("`{name}` is {what} and no rack"));
+            self.report(error.help(help));
+            return None;
+        }
+        if ty.is_uniform() && !marked && !self.bare {
             let error =
                 Diagnostic::error(Code::UnmarkedUniform, span, format!("`{name}` is a uniform without its mark"));
             self.report(error.help(format!("write `<{name}>`")));
@@ -352,7 +377,17 @@ impl Body<'_, '_> {
             ExprKind::Name(name) => self.name(name, span, true),
             ExprKind::Number(_) | ExprKind::Bool(_) | ExprKind::Lanes(_) => self.operand(inner, hint),
             ExprKind::Field { base, field } => self.field(*base, field, span),
-            ExprKind::Index { base, .. } => {
+            ExprKind::Index { base, index, unchecked, bound } => {
+                if let Some(view) = self.view(*base) {
+                    if let Some(bound) = bound {
+                        let at = file.exprs[*bound].span;
+                        let error = Diagnostic::error(Code::InvalidMark, at, "one element has no tail form");
+                        self.report(error.help("`view[<i> up to <n>]` without the mark is a rack"));
+                        return None;
+                    }
+                    let place = Place { index: *index, unchecked: *unchecked, bound: None, span };
+                    return self.view_element_of(view, place);
+                }
                 if let ExprKind::Name(name) = &file.exprs[*base].kind
                     && let Some(Some(local)) = self.lookup(name)
                 {
@@ -437,8 +472,11 @@ impl Body<'_, '_> {
         Some(self.alloc(typed::ExprKind::Element { array, index }, ty, span))
     }
 
-    /// `base.field`: no value of vector code has fields yet.
+    /// `base.field`: only stacks have fields.
     fn field(&mut self, base: ExprId, field: &Name, span: Span) -> Checked {
+        if let Some(stack) = self.stack_field(base) {
+            return self.column(stack, field, false, span);
+        }
         let bound = match &self.decls.file.exprs[base].kind {
             ExprKind::Name(name) => match self.lookup(name) {
                 // Its marks are not what is wrong.

@@ -19,8 +19,12 @@ mod definitions;
 mod expressions;
 mod immediates;
 mod literals;
+mod loops;
+mod packs;
 mod rakes;
+mod runs;
 mod statements;
+mod views;
 
 use body::Body;
 use definitions::{Declarations, Meaning};
@@ -40,11 +44,15 @@ pub fn run(file: &File, profile: Profile, fuse: FuseLevel) -> (Program, Vec<Diag
     let declarations = Declarations::collect(file, profile, &mut diagnostics);
     let mut functions: Vec<Function> = Vec::new();
     for (index, def) in file.defs.iter().enumerate() {
-        let Meaning::Function(signature) = &declarations.meanings[index] else { continue };
         let body = Body::new(&declarations, index, &mut diagnostics);
-        functions.extend(match &def.kind {
-            DefKind::Scratch(function) | DefKind::Rake(function) => body.function(def, function, signature),
-            DefKind::Tine { params, predicate } => body.global_tine(def, params, *predicate, signature),
+        functions.extend(match (&def.kind, &declarations.meanings[index]) {
+            (DefKind::Scratch(function) | DefKind::Rake(function), Meaning::Function(signature)) => {
+                body.function(def, function, signature)
+            }
+            (DefKind::Tine { params, predicate }, Meaning::Function(signature)) => {
+                body.global_tine(def, params, *predicate, signature)
+            }
+            (DefKind::Run(function), _) => body.run(def, function),
             _ => None,
         });
     }

@@ -42,11 +42,22 @@ impl Body<'_, '_> {
         }
         let (name, span) = (key(&def.name.text), def.name.span);
         let (locals, exprs) = (self.locals, self.exprs);
-        Some(Function { kind: FunctionKind::Tine, name, span, params, locals, exprs, body: Vec::new(), result, ty })
+        Some(Function {
+            kind: FunctionKind::Tine,
+            name,
+            span,
+            params,
+            pointees: self.pointees,
+            locals,
+            exprs,
+            body: Vec::new(),
+            result: Some(result),
+            ty: Some(ty),
+        })
     }
 
     /// The mask or `<bool>` of a tine, a through block or an arm: of comparisons, masks and other tines.
-    fn predicate(&mut self, predicate: ExprId, of: &str) -> Checked {
+    pub fn predicate(&mut self, predicate: ExprId, of: &str) -> Checked {
         let outer = self.inside.replace(In::Predicate);
         let value = self.expr(predicate, Some(Elem::Bool));
         self.inside = outer;

@@ -3,6 +3,7 @@
 use super::body::{Body, Checked, In};
 use super::definitions::{Signature, Written, not_available};
 use super::rakes::ThroughHeader;
+use super::views::Place;
 use rake_ir::capabilities::Feature;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
@@ -41,7 +42,9 @@ impl Body<'_, '_> {
         }
         let (name, span) = (def.name.text.clone(), def.name.span);
         let kind = if self.rake { FunctionKind::Rake } else { FunctionKind::Scratch };
-        Some(Function { kind, name, span, params, locals: self.locals, exprs: self.exprs, body, result, ty })
+        let (locals, exprs, pointees) = (self.locals, self.exprs, self.pointees);
+        let (result, ty) = (Some(result), Some(ty));
+        Some(Function { kind, name, span, params, pointees, locals, exprs, body, result, ty })
     }
 
     /// Checks and reports a body whose last statement is no result.
@@ -115,8 +118,12 @@ impl Body<'_, '_> {
             }
             StmtKind::Location { name, ty, value } => self.location(name, *ty, *value).map(Stmt::Location),
             StmtKind::Assign { place, value } => self.assign(*place, *value),
-            StmtKind::Repeat(looped) => self.repeat(looped).map(Stmt::Repeat),
-            StmtKind::Tine { name, predicate } if self.rake && self.inside.is_none() => {
+            StmtKind::Repeat(looped) => self.repeat(looped).and_then(|repeat| self.repeated(repeat)),
+            StmtKind::For(looped) if self.in_general_run() => self.counted(looped).map(Stmt::For),
+            StmtKind::If { arms, otherwise } if self.in_general_run() => {
+                self.choice(arms, otherwise.as_ref()).map(Stmt::If)
+            }
+            StmtKind::Tine { name, predicate } if (self.rake || self.run.is_some()) && self.inside.is_none() => {
                 self.local_tine(name, *predicate).map(Stmt::Let)
             }
             StmtKind::Through { predicate, otherwise, name, body } if self.rake && self.inside.is_none() => {
@@ -177,12 +184,20 @@ impl Body<'_, '_> {
                 return;
             }
         }
-        let (message, help) = misplaced(stmt, self.rake);
-        self.report(Diagnostic::error(Code::MisplacedStatement, span, message).help(help));
+        self.no_general_run(stmt, span);
+    }
+
+    /// The word that defines what the body belongs to.
+    pub fn word(&self) -> &'static str {
+        match (self.rake, &self.run) {
+            (true, _) => "rake",
+            (_, Some(_)) => "run",
+            _ => "scratch",
+        }
     }
 
     /// The declared type of a binding; `Err` when it is written but has an error.
-    fn annotation(&mut self, ty: Option<TypeId>) -> Result<Option<Written>, ()> {
+    pub fn annotation(&mut self, ty: Option<TypeId>) -> Result<Option<Written>, ()> {
         let Some(ty) = ty else { return Ok(None) };
         self.decls.written(ty, self.diagnostics).map(Some).ok_or_else(|| self.failed = true)
     }
@@ -280,6 +295,7 @@ impl Body<'_, '_> {
             _ => self.expr(value, declared.map(Ty::elem)),
         };
         let ty = declared.or_else(|| checked.filter(|_| written.is_none()).map(|value| self.ty(value)));
+        let ty = self.location_rack(ty, written);
         let ty = ty.filter(|_| annotation.is_ok() && (!array || count.is_some()));
         if let Some(Ty::Uniform(elem)) = ty {
             let message = format!("`{}` is a uniform, but locations in vector code hold racks and masks", name.text);
@@ -335,11 +351,16 @@ impl Body<'_, '_> {
 
     fn assign(&mut self, place: surface::ExprId, value: surface::ExprId) -> Option<Stmt> {
         let file = self.decls.file;
+        let span = file.exprs[place].span;
+        if let surface::ExprKind::Index { base, index, unchecked, bound } = file.exprs[place].kind
+            && let Some(view) = self.view(base)
+        {
+            return self.view_store(view, Place { index, unchecked, bound, span }, value);
+        }
         let (base, index) = match &file.exprs[place].kind {
             surface::ExprKind::Index { base, index, .. } => (*base, Some(*index)),
             _ => (place, None),
         };
-        let span = file.exprs[place].span;
         let local = match &file.exprs[base].kind {
             surface::ExprKind::Name(name) => self.lookup(name),
             _ => None,
@@ -441,19 +462,37 @@ impl Body<'_, '_> {
     }
 }
 
-fn misplaced(stmt: &StmtKind, rake: bool) -> (&'static str, &'static str) {
-    match stmt {
-        StmtKind::Tine { .. } => {
+pub fn misplaced(stmt: &StmtKind, word: &str) -> (&'static str, &'static str) {
+    match (stmt, word) {
+        (StmtKind::Tine { .. }, "run") => ("a tine stands in the body of a run itself", "move it up, out of the loop"),
+        (StmtKind::Tine { .. }, _) => {
             ("a local tine stands in a rake, not in a scratch", "write `rake` instead of `scratch`")
         }
-        StmtKind::Through { .. } => {
+        (StmtKind::Through { .. }, "run") => (
+            "a through block stands in a rake, not in a run",
+            "call a rake, or choose lane by lane with `if c then a else b`",
+        ),
+        (StmtKind::Through { .. }, _) => {
             ("a through block stands in a rake, not in a scratch", "write `rake` instead of `scratch`")
         }
-        StmtKind::Sweep(_) if rake => (
+        (StmtKind::Sweep(_), "rake") => (
             "a sweep is the last statement of a rake",
             "move it to the end, and bind other choices with `let` and `if`",
         ),
-        StmtKind::Sweep(_) => ("a sweep stands in a rake, not in a scratch", "write `rake` instead of `scratch`"),
+        (StmtKind::Sweep(_), "run") => {
+            ("a sweep stands in a rake, not in a run", "call a rake, or choose lane by lane with `if c then a else b`")
+        }
+        (StmtKind::Sweep(_), _) => ("a sweep stands in a rake, not in a scratch", "write `rake` instead of `scratch`"),
+        (StmtKind::Return(_), "run") => ("vector code has no `return`", "a run ends with its last statement"),
+        (StmtKind::With { .. } | StmtKind::Compact { .. }, "run") => {
+            ("this result form is the last statement of a stack run", "move it to the end of the body")
+        }
+        _ => elsewhere(stmt, word == "rake"),
+    }
+}
+
+fn elsewhere(stmt: &StmtKind, rake: bool) -> (&'static str, &'static str) {
+    match stmt {
         StmtKind::For(_) => {
             ("`for` stands in a run", "vector code outside of runs has `repeat <i: i32> from a up to b:`")
         }

@@ -266,8 +266,8 @@ fn registers_bound_the_parameters() {
 fn what_is_not_compiled_yet_is_named() {
     assert!(bad("x: f64s", "f32s", "0.5").contains("racks of 64-bit elements are not available yet on x86-sse2"));
     assert!(bad("x: f32s", "f32s", "sin(x)").contains("`sin` on f32s is not available yet"));
-    let pack = one("pack P { f32: x; }\n");
-    assert!(pack.starts_with("NotAvailableYet | P | packs and stacks are not available yet"), "{pack}");
+    let record = one("record R { f32: x; }\n");
+    assert!(record.starts_with("NotAvailableYet | R | records and unions are not available yet"), "{record}");
     let scalar = type_errors("scratch f(x: f64s) -> f64s:\n  x\n", Profile::Scalar);
     assert!(scalar.iter().any(|e| e.contains("not available yet on scalar")), "{scalar:?}");
 }
