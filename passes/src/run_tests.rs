@@ -489,5 +489,5 @@ fn general_runs_refuse_with_reasons() {
     assert!(run("  out[x[<0>]] <- <1.0>\n").contains("an index is a uniform integer or a rack"));
     assert!(run("  let a = x + <1.0>\n").contains("`x` is a view and no rack"));
     assert!(run("  while <n> > <0>:\n    out[<0>] <- <1.0>\n").contains("vector code has no `while`"));
-    assert!(one("run f(x: []f32) -> f32s:\n  x[<0>]\n").contains("a run gives a stack or nothing"));
+    assert!(one("run f(x: []f32) -> f32s:\n  let a = x[<0>]\n").contains("a run gives a stack or nothing"));
 }

@@ -35,7 +35,7 @@ impl Desugar<'_> {
                     let known = |&id: &typed::ExprId| {
                         fold_int(exprs, id, &|_| None).map(|bits| integer(bits, exprs[id].ty.elem()))
                     };
-                    let element = element.as_ref().map_or(Some(0), |id| known(id)).and_then(|at| at.try_into().ok());
+                    let element = element.as_ref().map_or(Some(0), known).and_then(|at| at.try_into().ok());
                     // An element that does not exist is reported where it is assigned.
                     let slot = element.map(|element| Slot { local: *local, element });
                     out.extend(slot.filter(|slot| self.slot(*slot).is_some() && !out.contains(slot)));
