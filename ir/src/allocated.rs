@@ -63,6 +63,7 @@ pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
         Class::V => &abi.rack_registers[..(profile.info().rack_registers as usize).min(abi.rack_registers.len())],
         Class::K if profile.native_masks() => abi.mask_registers,
         Class::G => abi.word_registers,
+        Class::S => abi.frame(),
         Class::K | Class::F => &[],
     }
 }

@@ -120,7 +120,7 @@ impl Function {
 /// The place of a class among the locals beyond the parameters: `i32`, `f32`, `v128`, each declared once.
 pub const fn local_order(class: Class) -> u8 {
     match class {
-        Class::G => 0,
+        Class::G | Class::S => 0,
         Class::F => 1,
         Class::V | Class::K => 2,
     }
@@ -150,7 +150,7 @@ pub fn check(program: &Program) -> Result<(), Vec<String>> {
 /// What a local of a class holds.
 fn type_of(class: Class) -> View {
     match class {
-        Class::G => View::Word,
+        Class::G | Class::S => View::Word,
         Class::F => View::Float,
         Class::V | Class::K => View::Rack,
     }

@@ -26,6 +26,7 @@ use build::Builder;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused;
 use rake_ir::lane::{Open, Stmt, ValueId};
+use rake_ir::machine::Class;
 use rake_ir::machine::abi::Abi;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
@@ -130,8 +131,10 @@ fn parameters(f: &fused::Function, profile: Profile) -> Result<Vec<selected::Par
     let abi = Abi::of(profile);
     let places = abi.places(f.params.iter().map(|p| p.ty));
     let mut params = Vec::with_capacity(places.len());
+    // Only runs read their caller's frame.
+    let run = f.result.is_none();
     for (param, place) in f.params.iter().zip(places) {
-        let Some(place) = place else {
+        let Some(place) = place.filter(|place| run || place.class != Class::S) else {
             let (most, what) = abi.most(abi.class_of(param.ty));
             let message = format!("`{}` has more parameters than {profile} has argument registers", f.name);
             return Err(Diagnostic::error(Code::TooManyArguments, param.span, message)

@@ -60,7 +60,7 @@ impl Obligation {
             Obligation::Relaxed => "relaxed operations exactly as they were selected",
             Obligation::Wrappers => "wrappers load, call their kernel and store",
             Obligation::Jumps => "jumps only inside a run, on conditions that were compared right before",
-            Obligation::Saves => "the stack only for what a run saves of the caller's registers",
+            Obligation::Saves => "the stack only for arguments and what a run saves of the caller's registers",
             Obligation::Transfers => "memory only at addresses that the caller passed",
             Obligation::NothingElse => "the module has kernels, their wrappers and one memory",
         }

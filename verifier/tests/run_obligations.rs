@@ -18,9 +18,10 @@ use samples::{inst, program};
 
 const OPTIONS: Options<'static> = Options { exported: &|_| false, compiler: "rakec 0.1.0" };
 
-/// `f(address, address, i64)` with this body, then `vzeroupper` where there is one, and `ret`.
+/// `f(address, address, i64, i64, i64, i64, address, i64)` with this body, then `vzeroupper` where there is one, and `ret`.
 fn check(profile: Profile, body: &[Inst<PhysReg>]) -> Vec<String> {
-    let tys = [Ty::Address, Ty::Address, Ty::Uniform(Elem::I64)];
+    let long = Ty::Uniform(Elem::I64);
+    let tys = [Ty::Address, Ty::Address, long, long, long, long, Ty::Address, long];
     let places = SYSTEM_V.places(tys.into_iter());
     let param = |(ty, place): (Ty, Option<PhysReg>)| Param {
         name: "p".into(),
@@ -84,7 +85,7 @@ fn addresses_come_from_the_caller() {
     holds(X86Avx2, &[load(A, Some(N)), sum, load(PhysReg::g(0), None), column, load(PhysReg::g(0), Some(N))]);
     holds(X86Sse2, &[moved, load(A, None)]);
     breaks(Obligation::Transfers, X86Avx2, &[load(N, None)]);
-    breaks(Obligation::Transfers, X86Avx2, &[load(PhysReg::g(1), None)]);
+    breaks(Obligation::Transfers, X86Avx2, &[load(PhysReg::g(10), None)]);
     breaks(Obligation::Transfers, X86Avx2, &[load(A, Some(PhysReg::g(6)))]);
     let constant = inst(X86::LongConst, Some(PhysReg::g(0)), &[Operand::Number(4096)], None);
     breaks(Obligation::Transfers, X86Avx512, &[constant, load(PhysReg::g(0), None)]);
@@ -131,6 +132,14 @@ fn the_stack_holds_saved_registers_alone() {
     breaks(Obligation::Saves, X86Sse2, &[push.clone(), push, pop.clone(), pop]);
     let (push, pop) = (inst(X86::Push, None, &[reg(N)], None), inst(X86::Pop, Some(N), &[], None));
     breaks(Obligation::Saves, X86Sse2, &[push, pop]);
+}
+
+#[test]
+fn arguments_stand_in_the_frame_up_to_the_last() {
+    let take = |word: u8| inst(X86::TakeArgument, Some(PhysReg::g(0)), &[reg(PhysReg::s(word))], None);
+    holds(X86Avx2, &[take(0), load(PhysReg::g(0), None), take(1)]);
+    breaks(Obligation::Transfers, X86Avx2, &[take(1), load(PhysReg::g(0), None)]);
+    breaks(Obligation::Saves, X86Avx2, &[take(2)]);
 }
 
 #[test]

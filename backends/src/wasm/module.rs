@@ -62,7 +62,7 @@ fn stamp(options: &Options, profile: Profile, fuse: FuseLevel) -> (String, Strin
 
 fn type_of(class: Class) -> ValType {
     match class {
-        Class::G => ValType::I32,
+        Class::G | Class::S => ValType::I32,
         Class::F => ValType::F32,
         Class::V | Class::K => ValType::V128,
     }

@@ -10,7 +10,7 @@
 //! ```
 
 use super::elf::PROPERTY;
-use super::encode::instruction;
+use super::encode::{frame, instruction};
 use super::jumps::{Target, is_label, jumps, mnemonic};
 use super::layout::{Layout, PADDING, lay_out};
 use super::unwind;
@@ -124,7 +124,7 @@ fn emit_function(
             let literal = function.literals.get(l as usize).and_then(|l| layout.pool.offset(l));
             u64::from(literal.unwrap_or(u32::MAX))
         };
-        if let Some(one) = instruction(inst, space, address) {
+        if let Some(one) = instruction(inst, space, frame(function), address) {
             // GNU `as` has no spelling for the always false and always true predicates of integer comparisons.
             let integers = matches!(inst.op, MachOp::X86(op) if matches!(op.plain(), X86::PcmpdK | X86::PcmpudK));
             formatter.options_mut().set_use_pseudo_ops(!integers);

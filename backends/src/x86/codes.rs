@@ -186,6 +186,7 @@ pub(super) const fn codes(op: X86) -> [Code; 3] {
         X86::LoadWord => [Code::Mov_r32_rm32; 3],
         X86::LoadSignedWord => [Code::Movsxd_r64_rm32; 3],
         X86::LoadLong => [Code::Mov_r64_rm64; 3],
+        X86::TakeArgument => [Code::Mov_r64_rm64; 3],
         X86::StoreByte => [Code::Mov_rm8_r8; 3],
         X86::StoreHalf => [Code::Mov_rm16_r16; 3],
         X86::StoreWord => [Code::Mov_rm32_r32; 3],

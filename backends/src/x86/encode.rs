@@ -9,7 +9,7 @@ use super::jumps::{Jump, Piece, Target, is_label, jumps, link};
 use super::unwind;
 use super::words::{narrow, numbered, put};
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
-use rake_ir::allocated::Function;
+use rake_ir::allocated::{Function, saved};
 use rake_ir::diag::{self, Diagnostic};
 use rake_ir::machine::x86::X86;
 use rake_ir::machine::x86::{ENTRY_BYTES, Space};
@@ -44,7 +44,7 @@ pub struct Encoded {
 /// # Errors
 /// An instruction that the profile does not have, which is a fault of the compiler.
 pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> {
-    let jumps = jumps(function);
+    let (jumps, frame) = (jumps(function), frame(function));
     let mut pieces = Vec::with_capacity(function.insts.len() + 1);
     let mut holes = Vec::new();
     for (index, inst) in function.insts.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
             Some(jump) => Piece::Jump(jump),
             None if is_label(inst.op.flow()) => Piece::Code(Vec::new()),
             None => {
-                let one = instruction(inst, space, |_| 0).ok_or_else(|| unsupported(function, inst))?;
+                let one = instruction(inst, space, frame, |_| 0).ok_or_else(|| unsupported(function, inst))?;
                 let (bytes, displacement) = bytes(&one).map_err(|e| fault(function, &e))?;
                 let literal = inst.args.iter().find_map(|a| a.literal());
                 if let Some(literal) = literal.filter(|_| one.is_ip_rel_memory_operand()) {
@@ -81,6 +81,11 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
     Ok(out)
 }
 
+/// How far the arguments in the caller's frame are from the stack's top: what is saved and the return address lie between.
+pub(super) fn frame(function: &Function) -> i32 {
+    8 * (1 + saved(function).count() as i32)
+}
+
 /// Whether some jump leads to the trap behind the end.
 pub(super) fn traps(jumps: &[Option<Jump>]) -> bool {
     jumps.iter().flatten().any(|jump| jump.to == Target::Trap)
@@ -103,8 +108,14 @@ fn unsupported(function: &Function, inst: &Inst<PhysReg>) -> Diagnostic {
     Diagnostic::error(diag::Code::Internal, inst.span, message)
 }
 
-/// The iced-x86 instruction for one instruction; `address` places the literals. `None` when the space lacks it.
-pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u32) -> u64) -> Option<Instruction> {
+/// The iced-x86 instruction for one instruction; `address` places the literals, `frame` the arguments that have no
+/// registers. `None` when the space lacks it.
+pub(super) fn instruction(
+    inst: &Inst<PhysReg>,
+    space: Space,
+    frame: i32,
+    address: impl Fn(u32) -> u64,
+) -> Option<Instruction> {
     let MachOp::X86(op) = inst.op else { return None };
     let info = op.info();
     let number = inst.args.iter().find_map(|arg| if let Operand::Number(number) = arg { Some(*number) } else { None });
@@ -135,6 +146,7 @@ pub(super) fn instruction(inst: &Inst<PhysReg>, space: Space, address: impl Fn(u
         match (op, arg) {
             (X86::StoreByte, Operand::Reg(r)) => out.register(narrow(r.number, 1)?),
             (X86::StoreHalf, Operand::Reg(r)) => out.register(narrow(r.number, 2)?),
+            (X86::TakeArgument, Operand::Reg(r)) => out.frame(frame + 8 * i32::from(r.number)),
             _ => out.operand(*arg, slot, space)?,
         }
     }
@@ -168,6 +180,15 @@ impl<F: Fn(u32) -> u64> Builder<'_, F> {
     fn register(&mut self, register: Register) {
         self.inner.set_op_kind(self.next, OpKind::Register);
         self.inner.set_op_register(self.next, register);
+        self.next += 1;
+    }
+
+    /// A word of the caller's frame.
+    fn frame(&mut self, disp: i32) {
+        self.inner.set_op_kind(self.next, OpKind::Memory);
+        self.inner.set_memory_base(Register::RSP);
+        self.inner.set_memory_displ_size(1);
+        self.inner.set_memory_displacement64(disp as u64);
         self.next += 1;
     }
 
@@ -254,7 +275,7 @@ fn register(r: PhysReg, view: View, space: Space) -> Option<Register> {
         (View::Half, Space::Evex) => (Register::YMM0, 32),
         (View::Rack | View::Low | View::Half, _) => (Register::XMM0, 16),
         (View::Mask, _) => (Register::K0, 8),
-        (View::Float, _) => return None,
+        (View::Float | View::Frame, _) => return None,
         (View::Word, _) => (Register::EAX, 16),
         (View::Address | View::Long, _) => (Register::RAX, 16),
     };

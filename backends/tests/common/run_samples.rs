@@ -36,6 +36,7 @@ fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
     match view.class() {
         Class::V => rack(random, profile),
         Class::K => PhysReg::k(1 + random.next(6) as u8),
+        Class::S => PhysReg::s(random.next(2) as u8),
         Class::G | Class::F => PhysReg::g(pick(random, &NUMBERS)),
     }
 }
@@ -88,7 +89,7 @@ fn sample(
         _ => inst(X86::Ones, Some(LOST_RACK), &[], None),
     });
     // An address is no index.
-    let clear = (op == X86::Sum).then(|| inst(X86::LongZero, dst, &[], None));
+    let clear = matches!(op, X86::Sum | X86::TakeArgument).then(|| inst(X86::LongZero, dst, &[], None));
     mask.into_iter().chain([inst(op, dst, &args, imm)]).chain(clear).collect()
 }
 
@@ -176,7 +177,8 @@ fn bodies(random: &mut Random, profile: Profile, rows: Vec<Vec<Inst<PhysReg>>>) 
 /// A run of these instructions: it saves what it uses, copies addresses, and clears everything that is read.
 pub fn run(name: &str, profile: Profile, body: Vec<Inst<PhysReg>>) -> Function {
     let long = Ty::Uniform(Elem::I64);
-    let tys = [Ty::Address, Ty::Address, Ty::Address, Ty::Address, long, long];
+    // The last two stand in the caller's frame.
+    let tys = [Ty::Address, Ty::Address, Ty::Address, Ty::Address, long, long, Ty::Address, long];
     let column = Pointee::View { elem: Elem::F32, mutable: true };
     let param = |(at, (ty, place)): (usize, (Ty, Option<PhysReg>))| Param {
         name: format!("p{at}").into(),

@@ -37,6 +37,8 @@ pub enum Arguments {
         vectors: &'static [u8],
         /// General registers for integers and `bool`, in order.
         words: &'static [u8],
+        /// How many words of the caller's frame may hold further ones; runs alone have such arguments.
+        frame: &'static [u8],
     },
     /// By position among all arguments: the machine is virtual, or a C compiler decides.
     Positions,
@@ -57,7 +59,7 @@ const NUMBERS: [u8; 32] = {
 pub const SYSTEM_V: Abi = Abi {
     name: "System V x86-64",
     floats: Class::V,
-    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: &[7, 6, 2, 1, 8, 9] },
+    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: &[7, 6, 2, 1, 8, 9], frame: &NUMBERS },
     vector_result: 0,
     word_result: 0,
     rack_registers: &NUMBERS,
@@ -71,7 +73,7 @@ pub const SYSTEM_V: Abi = Abi {
 pub const AAPCS64: Abi = Abi {
     name: "AAPCS64",
     floats: Class::V,
-    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0 },
+    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0, frame: &[] },
     vector_result: 0,
     word_result: 0,
     rack_registers: &[0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],
@@ -121,13 +123,16 @@ impl Abi {
         }
     }
 
-    /// The registers of these parameters, in order; `None` for one that the convention would pass in memory.
+    /// The places of these parameters, in order; `None` for one that has none.
     pub fn places(&self, params: impl Iterator<Item = Ty>) -> Vec<Option<PhysReg>> {
         match self.arguments {
-            Arguments::Registers { vectors, words } => {
-                let (mut vectors, mut words) = (vectors.iter(), words.iter());
+            Arguments::Registers { vectors, words, frame } => {
+                let (mut vectors, mut words, mut frame) = (vectors.iter(), words.iter(), frame.iter());
                 let place = |ty| match self.class_of(ty) {
-                    Class::G => words.next().map(|&n| PhysReg::g(n)),
+                    Class::G => {
+                        let register = words.next().map(|&n| PhysReg::g(n));
+                        register.or_else(|| frame.next().map(|&n| PhysReg::s(n)))
+                    }
                     _ => vectors.next().map(|&n| PhysReg::v(n)),
                 };
                 params.map(place).collect()
@@ -136,6 +141,14 @@ impl Abi {
                 let place = |(at, ty)| Some(PhysReg { class: self.class_of(ty), number: u8::try_from(at).ok()? });
                 params.enumerate().map(place).collect()
             }
+        }
+    }
+
+    /// The words of the caller's frame that may hold arguments.
+    pub const fn frame(&self) -> &'static [u8] {
+        match self.arguments {
+            Arguments::Registers { frame, .. } => frame,
+            Arguments::Positions => &[],
         }
     }
 

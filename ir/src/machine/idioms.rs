@@ -56,6 +56,8 @@ pub struct WordIdioms {
     pub push: MachOp,
     /// Brings it back.
     pub pop: MachOp,
+    /// Brings an argument from the caller's frame.
+    pub argument: MachOp,
 }
 
 /// What is done with masks that have registers of their own.
@@ -95,7 +97,7 @@ impl Idioms {
             Class::V => self.registers.map(|registers| registers.copy_rack),
             Class::K => self.masks.map(|masks| masks.copy),
             Class::G => self.registers.map(|registers| registers.copy_word),
-            Class::F => None,
+            Class::F | Class::S => None,
         }
     }
 

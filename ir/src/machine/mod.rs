@@ -40,11 +40,13 @@ pub enum Class {
     G,
     /// Floats where the boundary does not pass them in rack registers: WebAssembly's `f32`, C's `float`.
     F,
+    /// Words of eight bytes that a caller left in its frame, where arguments have no register any more. Nothing writes them.
+    S,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Class; 4] = [Class::V, Class::K, Class::G, Class::F];
+    pub const ALL: [Class; 5] = [Class::V, Class::K, Class::G, Class::F, Class::S];
 
     /// The letter in dumps.
     pub const fn letter(self) -> char {
@@ -53,6 +55,7 @@ impl Class {
             Class::K => 'k',
             Class::G => 'g',
             Class::F => 'f',
+            Class::S => 's',
         }
     }
 
@@ -83,6 +86,8 @@ pub enum View {
     Long,
     /// A float that is no rack.
     Float,
+    /// A word of the caller's frame.
+    Frame,
 }
 
 impl View {
@@ -93,6 +98,7 @@ impl View {
             View::Mask => Class::K,
             View::Word | View::Address | View::Long => Class::G,
             View::Float => Class::F,
+            View::Frame => Class::S,
         }
     }
 }
@@ -114,6 +120,11 @@ impl PhysReg {
     /// The mask register with this number.
     pub const fn k(number: u8) -> PhysReg {
         PhysReg { class: Class::K, number }
+    }
+
+    /// The word with this number of the caller's frame.
+    pub const fn s(number: u8) -> PhysReg {
+        PhysReg { class: Class::S, number }
     }
 
     /// The general register with this hardware number (x86: 0 is `eax`, 7 is `edi`).

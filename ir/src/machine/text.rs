@@ -559,8 +559,8 @@ impl Registers for Virtual {
             return self.ids.get(&number).copied().map(Some).ok_or_else(undefined);
         }
         line.expect(":")?;
-        let wrong = line.expected("a class: `v`, `k`, `g` or `f`");
-        let class = Class::from_letter(line.word("a class: `v`, `k`, `g` or `f`")?).ok_or(wrong)?;
+        let wrong = line.expected("a class such as `v` or `g`");
+        let class = Class::from_letter(line.word("a class such as `v` or `g`")?).ok_or(wrong)?;
         line.expect("=")?;
         let name = line.note().map(Into::into);
         self.new_reg(number, RegInfo { class, name, span }, at).map(Some)

@@ -482,6 +482,7 @@ table! {
     LoadWord = row("load_word", ["mov", "mov", "mov"], Transfer, WORD, &[P4], (50, 500), |_, a: A| a[0]);
     LoadSignedWord = row("load_signed_word", ["movsxd", "movsxd", "movsxd"], Transfer, LONG, &[P4], (50, 500), |_, a: A| bits::of_long(i64::from(a[0][0] as i32) as u64));
     LoadLong = row("load_long", ["mov", "mov", "mov"], Transfer, LONG, &[P8], (50, 500), |_, a: A| a[0]);
+    TakeArgument = row("take_argument", ["mov", "mov", "mov"], Transfer, LONG, &[Slot::new(View::Frame, Mem::No)], (50, 500), |_, a: A| low(&a[0], 2));
     StoreByte = row("store_byte", ["mov", "mov", "mov"], Transfer, None, &[P1, G], (100, 0), |_, a: A| a[1]).writes();
     StoreHalf = row("store_half", ["mov", "mov", "mov"], Transfer, None, &[P2, G], (100, 0), |_, a: A| a[1]).writes();
     StoreWord = row("store_word", ["mov", "mov", "mov"], Transfer, None, &[P4, G], (100, 0), |_, a: A| a[1]).writes();
@@ -671,6 +672,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
         copy: MachOp::X86(X86::MoveLong),
         push: MachOp::X86(X86::Push),
         pop: MachOp::X86(X86::Pop),
+        argument: MachOp::X86(X86::TakeArgument),
     }),
 };
 

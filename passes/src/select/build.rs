@@ -62,6 +62,8 @@ pub(super) struct Builder<'a> {
     /// The word of each value that has one.
     pub(super) words: Vec<Option<Word>>,
     literals: HashMap<Vec<u8>, LiteralId>,
+    /// The register of each argument.
+    arguments: Vec<Reg>,
     /// The operation and the operand that made a register of one other.
     makers: HashMap<Reg, (MachOp, Reg)>,
     /// Of which values nothing but sign bits or lane 0 is read.
@@ -94,7 +96,7 @@ impl<'a> Builder<'a> {
         }
         let info = |p: &Param| RegInfo { class: p.place.class, name: Some(p.name.clone()), span: p.span };
         let outcome = |ty| Outcome { reg: Reg(0), ty, place: Abi::of(profile).result(ty) };
-        let out = Function {
+        let mut out = Function {
             name: source.name.clone(),
             span: source.span,
             regs: params.iter().map(info).collect(),
@@ -106,6 +108,7 @@ impl<'a> Builder<'a> {
         let map = vec![None; source.values.len()];
         let (done, literals, makers) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (signs, idioms) = (vec![false; source.values.len()], Idioms::of(profile));
+        let arguments = arguments(source, idioms, &mut out);
         Ok(Builder {
             source,
             profile,
@@ -117,6 +120,7 @@ impl<'a> Builder<'a> {
             scopes: Vec::new(),
             words: vec![None; source.values.len()],
             literals,
+            arguments,
             makers,
             parts,
             signs,
@@ -149,7 +153,7 @@ impl<'a> Builder<'a> {
                 let Imm::Int(position) = self.source.values[shape.of].imm else {
                     return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
                 };
-                self.sequence(self.rule(shape.key, shape.elem), &[Reg(position)], None, &site)
+                self.sequence(self.rule(shape.key, shape.elem), &[self.argument(position)], None, &site)
                     .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))?
             }
             Key::Op(Op::Load | Op::LoadUniform | Op::Gather) => self.load(id, &site)?,
@@ -164,7 +168,7 @@ impl<'a> Builder<'a> {
                     let Imm::Int(position) = self.source.values[param].imm else {
                         return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared"));
                     };
-                    args.push(Reg(position));
+                    args.push(self.argument(position));
                 }
                 if let Some(mask) = shape.mask {
                     site.mask = Some(self.operand(Some(mask), value.span)?);
@@ -236,6 +240,11 @@ impl<'a> Builder<'a> {
         reg.ok_or_else(|| Diagnostic::error(Code::Internal, span, "an operand was not selected before its reader"))
     }
 
+    /// The register of an argument.
+    pub(super) fn argument(&self, position: u32) -> Reg {
+        self.arguments.get(position as usize).copied().unwrap_or(Reg(position))
+    }
+
     fn parameter(&mut self, id: ValueId, site: &Site) -> Result<Reg, Diagnostic> {
         let value = &self.source.values[id];
         let position = match value.imm {
@@ -243,11 +252,11 @@ impl<'a> Builder<'a> {
             _ => return Err(Diagnostic::error(Code::Internal, value.span, "a parameter that is not declared")),
         };
         let key = match value.ty {
-            Ty::Rack(_) => return Ok(Reg(position)),
-            Ty::Mask(_) if self.racks => return Ok(Reg(position)),
+            Ty::Rack(_) => return Ok(self.argument(position)),
+            Ty::Mask(_) if self.racks => return Ok(self.argument(position)),
             Ty::Mask(_) if self.parts[index(id)] => {
                 self.signs[index(id)] = true;
-                return Ok(Reg(position));
+                return Ok(self.argument(position));
             }
             Ty::Mask(_) => Key::EnterMask,
             Ty::Uniform(elem) if self.parts[index(id)] => {
@@ -255,11 +264,11 @@ impl<'a> Builder<'a> {
                 Key::EnterLow
             }
             Ty::Uniform(_) => Key::EnterUniform,
-            Ty::Address => return Ok(Reg(position)),
+            Ty::Address => return Ok(self.argument(position)),
         };
         let name = Some(self.out.params[position as usize].name.clone());
         let site = Site { name, ..site.clone() };
-        self.sequence(self.rule(key, value.ty.elem()), &[Reg(position)], None, &site)
+        self.sequence(self.rule(key, value.ty.elem()), &[self.argument(position)], None, &site)
             .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))
     }
 
@@ -519,6 +528,24 @@ fn constants_first(f: &mut Function) {
         f.insts.drain(..).partition(|inst| inst.op.info().kind == Kind::Const);
     constants.extend(others);
     f.insts = constants;
+}
+
+/// The register of each argument: those that stand in the caller's frame are brought from there first, when they are used.
+fn arguments(source: &fused::Function, idioms: &Idioms, out: &mut Function) -> Vec<Reg> {
+    let take = idioms.control.and_then(|control| control.words).map(|words| words.argument);
+    let used = |position: u32| source.values.iter().any(|(_, v)| v.op == Op::Param && v.imm == Imm::Int(position));
+    let mut arguments: Vec<Reg> = (0..out.params.len() as u32).map(Reg).collect();
+    for (position, argument) in arguments.iter_mut().enumerate() {
+        let span = out.params[position].span;
+        if let Some(op) = take.filter(|_| out.class(*argument) == Class::S && used(position as u32)) {
+            let info = RegInfo { class: Class::G, ..out.regs[position].clone() };
+            let args = [Operand::Reg(*argument)].into_iter().collect();
+            let register = out.new_reg(info);
+            out.insts.push(Inst { op, dst: Some(register), args, imm: None, region: None, span });
+            *argument = register;
+        }
+    }
+    arguments
 }
 
 /// Drops the instructions whose results nothing reads.

@@ -70,8 +70,11 @@ impl Builder<'_> {
             _ if !of_words(value.op) || !is_word(value.ty) => self.by_rack(id, &site)?,
             (Op::Param, Imm::Int(position)) => match value.ty.elem() {
                 // Of a `bool` only the lowest bit counts.
-                Elem::Bool => Word::Reg(self.by_rule(Key::Leave(Op::Param), Elem::Bool, &[Reg(*position)], &site)?),
-                _ => Word::Reg(Reg(*position)),
+                Elem::Bool => {
+                    let argument = self.argument(*position);
+                    Word::Reg(self.by_rule(Key::Leave(Op::Param), Elem::Bool, &[argument], &site)?)
+                }
+                _ => Word::Reg(self.argument(*position)),
             },
             (Op::ToI64, _) => {
                 let (arg, elem) = (value.args[0], self.source.values[value.args[0]].ty.elem());

@@ -45,7 +45,7 @@ fn wrapper_name(name: &str) -> String {
 /// The type of a value of a class.
 fn type_of(class: Class) -> ValType {
     match class {
-        Class::G => ValType::I32,
+        Class::G | Class::S => ValType::I32,
         Class::F => ValType::F32,
         Class::V | Class::K => ValType::V128,
     }

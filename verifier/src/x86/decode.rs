@@ -46,6 +46,9 @@ impl Class {
     }
 }
 
+/// The number of the stack pointer, which stands in no operand but as a base.
+pub const STACK: u8 = 4;
+
 /// One decoded operand, in Intel's order (the destination first), the opmask apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand {
@@ -255,7 +258,10 @@ fn rip_relative(memory: &X86OpMem) -> Option<i32> {
 
 /// A memory operand that has a base register.
 fn place(memory: &X86OpMem, size: u8) -> Option<Place> {
-    let (class, base) = register(memory.base())?;
+    let (class, base) = match u32::from(memory.base().0) {
+        X86Reg::X86_REG_RSP => (Class::Address, STACK),
+        _ => register(memory.base())?,
+    };
     if class != Class::Address || memory.segment().0 != 0 {
         return None;
     }

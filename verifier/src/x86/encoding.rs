@@ -233,8 +233,8 @@ impl Fields {
         let high = if self.space == Space::Evex { self.vvvv & 16 } else { 0 };
         let index = match (raw.sib, place.index) {
             (None, None) => true,
-            // Only `r12` as a base has a SIB byte without an index.
-            (Some((4, 1)), None) => raw.base == 12,
+            // Only `rsp` and `r12` as bases have a SIB byte without an index.
+            (Some((4, 1)), None) => raw.base & 7 == 4,
             (Some((number, scale)), Some(index)) if index.class == Class::Address => {
                 (number, scale) == (index.number, index.scale) && number != 4
             }

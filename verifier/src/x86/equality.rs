@@ -1,12 +1,12 @@
 //! Equality: what the bytes decode to is what the allocated program says.
 
-use super::decode::{Class, Index, Instruction, Operand as Decoded, Place};
+use super::decode::{Class, Index, Instruction, Operand as Decoded, Place, STACK};
 use super::flow::Flows;
 use super::shapes::{Shapes, class_of, destination, implied, operand};
 use crate::Difference;
 use crate::image::{Image, Relocation, Symbol};
 use crate::tables::Tables;
-use rake_ir::allocated::Function;
+use rake_ir::allocated::{Function, saved};
 use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES, X86};
 use rake_ir::machine::{Address, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 
@@ -133,6 +133,11 @@ impl Context<'_> {
                     let size = ENTRY_BYTES as u8;
                     let index = Some(Index { class: Class::Address, number, scale: size });
                     expect(found.next(), Decoded::Place(Place { size, base, index, displacement: 0 }))?;
+                }
+                Operand::Reg(r) if slot.view == View::Frame => {
+                    self.register(r, slot.view)?;
+                    let displacement = 8 * (1 + saved(self.function).count() as i32 + i32::from(r.number));
+                    expect(found.next(), Decoded::Place(Place { size: 8, base: STACK, index: None, displacement }))?;
                 }
                 Operand::Reg(r) => match (slot.opmask, self.register(r, slot.view)?) {
                     (true, _) => mask = Some((r.number, info.zeroing)),

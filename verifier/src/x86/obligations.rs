@@ -1,7 +1,7 @@
 //! Obligations: what the bytes of a vector function may hold, whatever the allocated program says.
 
 use super::counted::{is_constant, of_decoded};
-use super::decode::{Class, Instruction, Operand};
+use super::decode::{Class, Instruction, Operand, STACK};
 use super::runs;
 use super::shapes::{Shapes, rack_class};
 use crate::facts::{Counted, FunctionFacts};
@@ -105,7 +105,9 @@ fn check_instruction(shapes: &Shapes, inst: &Instruction, say: &mut Say<'_>) {
         let rack = rack_class(shapes.space());
         let part = registers().any(|(c, _)| c.length().is_some() && c != rack);
         let place = |o: &Operand| matches!(o, Operand::Place(_));
+        let stack = |o: &Operand| matches!(o, Operand::Place(place) if place.base == STACK);
         let obligation = match inst.operands().first() {
+            _ if inst.operands().iter().any(stack) => Obligation::NoStack,
             Some(Operand::Memory { .. }) => Obligation::ConstantLoads,
             _ if inst.operands().iter().any(place) => Obligation::ConstantLoads,
             _ if part => Obligation::WholeRacks,

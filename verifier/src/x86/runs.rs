@@ -5,7 +5,7 @@
 //! read that was not written on every path.
 
 use super::counted::is_constant;
-use super::decode::{Class, Instruction, Operand, Place};
+use super::decode::{Class, Instruction, Operand, Place, STACK};
 use super::shapes::{Shape, Shapes};
 use crate::facts::FunctionFacts;
 use crate::obligations::{Obligation, Say};
@@ -62,8 +62,8 @@ impl State {
                     state.general[usize::from(place.number & 15)] =
                         if address { Source::Address } else { Source::Number };
                 }
-                Some(place) => state.racks |= 1 << place.number,
-                None => {}
+                Some(place) if place.class == File::V => state.racks |= 1 << place.number,
+                _ => {}
             }
         }
         state
@@ -115,10 +115,11 @@ pub fn check(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction], say:
     check_flags(shapes, insts, &targets, say);
     let saved = check_saved(insts, say);
     check_ends(shapes.space(), insts, say);
-    let states = states(shapes, facts, insts);
+    let frame = Frame::of(facts, saved.len());
+    let states = states(shapes, facts, &frame, insts);
     for (inst, state) in insts.iter().zip(&states) {
         match state {
-            Some(state) => check_instruction(shapes, inst, state, &saved, say),
+            Some(state) => check_instruction(shapes, inst, state, (&saved, &frame), say),
             None => say(inst.offset, Obligation::Jumps, format!("nothing leads to `{}`", inst.mnemonic)),
         }
     }
@@ -216,8 +217,32 @@ fn check_ends(space: Space, insts: &[Instruction], say: &mut Say<'_>) {
     }
 }
 
+/// The arguments that stand in the caller's frame.
+struct Frame {
+    /// Where the first one is, from the stack's top.
+    start: i32,
+    /// What each is.
+    words: Vec<Source>,
+}
+
+impl Frame {
+    /// Of a function that saves so many registers.
+    fn of(facts: &FunctionFacts, saved: usize) -> Frame {
+        let places = facts.params.iter().zip(SYSTEM_V.places(facts.params.iter().copied()));
+        let in_frame = places.filter(|(_, place)| place.is_some_and(|place| place.class == File::S));
+        let source = |ty: Ty| if ty == Ty::Address { Source::Address } else { Source::Number };
+        Frame { start: 8 * (1 + saved as i32), words: in_frame.map(|(ty, _)| source(*ty)).collect() }
+    }
+
+    /// What stands at a place of the stack; `None` where no argument does.
+    fn source(&self, place: Place) -> Option<Source> {
+        let at = place.displacement.checked_sub(self.start).filter(|at| *at >= 0 && at % 8 == 0)? / 8;
+        self.words.get(at as usize).copied().filter(|_| place.index.is_none())
+    }
+}
+
 /// What is known before each instruction; `None` where no path leads.
-fn states(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction]) -> Vec<Option<State>> {
+fn states(shapes: &Shapes, facts: &FunctionFacts, frame: &Frame, insts: &[Instruction]) -> Vec<Option<State>> {
     let mut states: Vec<Option<State>> = vec![None; insts.len()];
     let mut todo = vec![(0, State::entry(facts))];
     while let Some((index, state)) = todo.pop() {
@@ -233,7 +258,7 @@ fn states(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction]) -> Vec<
                 merged
             }
         };
-        let after = step(shapes, inst, &merged);
+        let after = step(shapes, frame, inst, &merged);
         states[index] = Some(merged);
         let jump = target(inst).and_then(|to| index_of(insts, to));
         todo.extend(jump.map(|to| (to, after.clone())));
@@ -245,14 +270,14 @@ fn states(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction]) -> Vec<
 }
 
 /// What is known after an instruction.
-fn step(shapes: &Shapes, inst: &Instruction, before: &State) -> State {
+fn step(shapes: &Shapes, frame: &Frame, inst: &Instruction, before: &State) -> State {
     let mut after = before.clone();
     let Some(form) = shapes.of_decoded(inst).next() else { return after };
     if let Some((class, number)) = lost(form, inst) {
         after.lose(class, number);
     }
     if let Some(Operand::Register(class, number)) = inst.operands().first().filter(|_| form.writes_register()) {
-        after.set(*class, *number, result(inst, *class, before));
+        after.set(*class, *number, result(inst, frame, *class, before));
     }
     if is(inst, "pop")
         && let [Operand::Register(class, number)] = *inst.operands()
@@ -273,7 +298,7 @@ fn lost(form: &Shape, inst: &Instruction) -> Option<(Class, u8)> {
 }
 
 /// What an instruction leaves in a general register.
-fn result(inst: &Instruction, class: Class, before: &State) -> Source {
+fn result(inst: &Instruction, frame: &Frame, class: Class, before: &State) -> Source {
     let operands = inst.operands();
     let (first, second) = (before.source(operands.first()), before.source(operands.get(1)));
     let pointer = |source: Source| matches!(source, Source::Address | Source::Loaded);
@@ -285,6 +310,7 @@ fn result(inst: &Instruction, class: Class, before: &State) -> Source {
         },
         ("movmskps" | "vmovmskps", _) => Source::MaskBits,
         ("mov", Some(Operand::Register(..))) if class == Class::Address || second == Source::MaskBits => second,
+        ("mov", Some(Operand::Place(place))) if place.base == STACK => frame.source(*place).unwrap_or(Source::Nothing),
         ("mov", Some(Operand::Place(_))) if class == Class::Address => Source::Loaded,
         ("add", _) if class == Class::Address && pointer(first) => first,
         ("add", _) if class == Class::Address && pointer(second) => second,
@@ -293,7 +319,13 @@ fn result(inst: &Instruction, class: Class, before: &State) -> Source {
     }
 }
 
-fn check_instruction(shapes: &Shapes, inst: &Instruction, state: &State, saved: &[u8], say: &mut Say<'_>) {
+fn check_instruction(
+    shapes: &Shapes,
+    inst: &Instruction,
+    state: &State,
+    (saved, frame): (&[u8], &Frame),
+    say: &mut Say<'_>,
+) {
     let name = inst.mnemonic.as_str();
     // What has no form is refused for that, and nothing is known of what it reads.
     let Some(form) = shapes.of_decoded(inst).next() else { return };
@@ -322,6 +354,11 @@ fn check_instruction(shapes: &Shapes, inst: &Instruction, state: &State, saved: 
                 if class.is_general() && state.source(Some(operand)) == Source::Table && !copies {
                     let text = format!("`{name}` computes with the address in general register {number}");
                     wrong.push((Obligation::BoundaryRegisters, text));
+                }
+            }
+            Operand::Place(place) if place.base == STACK => {
+                if frame.source(place).is_none() {
+                    wrong.push((Obligation::Saves, format!("`{name}` reads no argument from the stack")));
                 }
             }
             Operand::Place(place) => {

@@ -3,9 +3,9 @@
 //! Runs have a list of their own: that of all other functions, and what touches memory, general registers of 64 bits and
 //! the order of execution.
 
-use super::decode::{Class, Instruction, Operand, Place};
+use super::decode::{Class, Instruction, Operand, Place, STACK};
 use rake_ir::machine::x86::{ALL, ENTRY_BYTES, Space, X86};
-use rake_ir::machine::{self, Flow, Idioms, Kind, MachOp, Mem, View};
+use rake_ir::machine::{self, Flow, Idioms, Kind, MachOp, Mem, VARIANTS, View};
 use rake_ir::profile::Profile;
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ pub fn class_of(view: View, space: Space) -> Class {
         View::Low => Class::Xmm,
         View::Mask => Class::K,
         View::Word | View::Float => Class::Gpr,
-        View::Address | View::Long => Class::Address,
+        View::Address | View::Long | View::Frame => Class::Address,
         View::Half => match space {
             Space::Evex => Class::Ymm,
             _ => Class::Xmm,
@@ -110,6 +110,7 @@ pub fn is_of_runs(op: X86) -> bool {
     info.kind == Kind::Transfer
         || info.kind == Kind::Control && !ends
         || info.dst == Some(View::Long)
+        || info.slots.iter().any(|slot| slot.view == View::Frame)
         || info.slots.iter().any(of_runs)
 }
 
@@ -207,6 +208,7 @@ impl Shape {
                 memory.push(match slot.mem {
                     Mem::May { rack, element } if (rack | element) >> space as u8 & 1 == 0 => Mem::No,
                     _ if slot.view == View::Address => Mem::Table,
+                    _ if slot.view == View::Frame => Mem::Place([8; VARIANTS]),
                     mem => mem,
                 });
             }
@@ -262,6 +264,10 @@ impl Shape {
     fn place_fits(&self, mem: Mem, class: Class, place: Place, broadcast: bool, space: Space) -> bool {
         let entry = ENTRY_BYTES as u8;
         let general = place.index.is_none_or(|index| index.class == Class::Address);
+        // One row alone reads the caller's frame.
+        if (place.base == STACK) != (self.op == X86::TakeArgument) {
+            return false;
+        }
         match mem {
             Mem::Table => {
                 let scale = place.index.map(|index| index.scale);

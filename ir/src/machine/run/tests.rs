@@ -212,3 +212,22 @@ fn markers_that_do_not_nest_are_found() {
         assert!(errors.iter().any(|e| e.contains("closes no body") || e.contains("nothing closes")), "{errors:?}");
     }
 }
+
+#[test]
+fn arguments_beyond_the_registers_stand_in_the_callers_frame() {
+    let params = "b: <i64> = g6, c: <i64> = g2, d: <i64> = g1, e: <i64> = g8, f: <i64> = g9";
+    let body = format!(
+        "run seventh(a: address to mut []i64 = g7, {params}, g: <i64> = s0) {{
+  %7 : g = take_argument %6
+  store_long [%0], %7
+}}
+"
+    );
+    let program = good("x86-sse2", &body);
+    let mut memory = Memory::default();
+    let out = memory.add(vec![0; 8], true).unwrap();
+    assert_eq!(call(&program, &[out, 0, 0, 0, 0, 0, 0x1_0000_0007], &mut memory), Ok(None));
+    assert_eq!(memory.read(out, 8), Ok(0x1_0000_0007));
+    let errors = selected::check(&self::program("x86-sse2", &body.replace("= s0", "= s1"))).unwrap_err();
+    assert!(errors[0].contains("`g` stands in s1, not in s0"), "{errors:?}");
+}
