@@ -189,6 +189,7 @@ fn check_boundary(shapes: &Shapes, facts: &FunctionFacts, insts: &[Instruction],
                     Some(_) => {}
                     None => bad(number, "reads"),
                 },
+                Operand::Place(place) if place.base == STACK => {}
                 Operand::Place(place) => {
                     let number = place.index.map_or(u8::MAX, |index| index.number);
                     let (table, bits) = (written.get(&place.base), written.get(&number));
