@@ -31,10 +31,11 @@ const HEADER: usize = 1024;
 const STACK_TOP: usize = BIG_PAGE - 4096;
 const BIG_PAGE: usize = 2 << 20;
 const INT3: u8 = 0xcc;
-const DIRECTION_FLAG: u64 = 1 << 10;
+/// Of RFLAGS.
+pub const DIRECTION_FLAG: u64 = 1 << 10;
 
 /// What the trampoline puts in the callee-saved registers.
-const SENTINELS: [(&str, u64); 6] = [
+pub const SENTINELS: [(&str, u64); 6] = [
     ("rbx", 0xb0b0_b0b0_b0b0_b0b0),
     ("rbp", 0xb5b5_b5b5_b5b5_b5b5),
     ("r12", 0x1212_1212_1212_1212),

@@ -37,6 +37,8 @@
 //! number, while AMD's Zen 3 does. The approximations (`rcpps`, `rsqrtps`, `vrcp14ps`) are not
 //! compared; they differ between makes of CPU too.
 //!
+//! [`runs`] calls functions that work on their caller's memory.
+//!
 //! This needs Linux on x86-64. Setting `RAKE_TEST_ENGINE=emulator` makes `Auto` use the emulator
 //! for everything.
 
@@ -44,6 +46,8 @@ mod arena;
 mod direct;
 mod emulator;
 mod native;
+#[cfg(target_arch = "x86_64")]
+pub mod runs;
 
 use crate::memory::Fault;
 

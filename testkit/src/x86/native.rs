@@ -68,7 +68,7 @@ fn cause(jobs: &[Job], number: usize, record: usize) -> Option<String> {
 
 /// Runs `body` in a forked child, for so many seconds of processor time at most, and returns the
 /// child's wait status. `body` must not allocate or lock: other threads' locks are held for ever in the child.
-fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
+pub(super) fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
     // SAFETY: the child makes system calls and runs `body`, and ends without unwinding.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -101,7 +101,7 @@ fn in_child(seconds: u64, body: impl FnOnce()) -> Result<libc::c_int, Fault> {
     }
 }
 
-fn describe(status: libc::c_int) -> String {
+pub(super) fn describe(status: libc::c_int) -> String {
     if !libc::WIFSIGNALED(status) {
         return format!("exit status {}", libc::WEXITSTATUS(status));
     }
