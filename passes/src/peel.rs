@@ -27,6 +27,7 @@
 //! read before, for no more are kept than were visited. In the rest only as many lanes are stored as were selected.
 
 mod copy;
+mod flight;
 #[cfg(test)]
 mod tests;
 
@@ -34,22 +35,13 @@ use copy::{Copier, Rest};
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId, extents};
-use rake_ir::ops::{FpClass, Imm, LaneRule, Op};
+use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
 use std::collections::{BTreeSet, HashMap};
 
 type Stmts = Vec<Stmt<Region>>;
-
-/// Values that a loop may hold for racks in flight; a rack with more goes alone.
-const IN_FLIGHT: usize = 48;
-
-/// About how many steps a published sequence has.
-const SEQUENCE: usize = 20;
-
-/// The most racks in flight.
-const MOST_RACKS: usize = 4;
 
 /// Peels in every function.
 pub fn run(mut program: Program) -> Program {
@@ -141,7 +133,7 @@ impl Peel<'_> {
     fn traverse(&mut self, traverse: &Traverse, stmts: &[Stmt<Region>], close: &Close) {
         let body = self.body(traverse, stmts, close);
         let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
-        let racks = self.racks_in_flight(&body) as i64;
+        let racks = flight::racks(self.values, &body.stmts, self.profile) as i64;
         let zero = self.number(0);
         let mut done = zero;
         let mut carries: Vec<ValueId> = body.carries.iter().map(|&carry| self.values[carry].args[0]).collect();
@@ -262,28 +254,6 @@ impl Peel<'_> {
             body.stmts.push(stmt);
         }
         body
-    }
-
-    /// How many racks a trip deals with: as many as stay small together. Dependent operations of several racks overlap, and
-    /// the loop's own instructions are shared.
-    fn racks_in_flight(&self, body: &Body) -> usize {
-        let size: usize = body
-            .stmts
-            .iter()
-            .map(|stmt| match stmt {
-                Stmt::Region(region) => region.values.iter().map(|&id| self.size(id)).sum(),
-                Stmt::Value(id) => self.size(*id),
-                _ => 0,
-            })
-            .sum();
-        let fits = (IN_FLIGHT / size.max(1)).clamp(1, MOST_RACKS);
-        // A power of two, so that the whole racks' records are found by a mask.
-        1 << fits.ilog2()
-    }
-
-    /// About how many instructions a value is.
-    fn size(&self, id: ValueId) -> usize {
-        if self.values[id].op.info().fp == FpClass::Sequence { SEQUENCE } else { 1 }
     }
 }
 

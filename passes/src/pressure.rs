@@ -78,6 +78,10 @@ impl<'a> Body<'a> {
     /// The least used constant operand that some form can read from memory.
     fn fold(&self, inst: &Inst<Reg>, uses: &[u32]) -> Option<u8> {
         let mut best: Option<(u32, u8)> = None;
+        // One operand in memory is the most.
+        if inst.args.iter().any(|arg| arg.address().is_some()) {
+            return None;
+        }
         for (slot, arg) in inst.args.iter().enumerate() {
             let Some(reg) = arg.reg() else { continue };
             if self.constant(reg).is_none() || !forms(inst, self.profile).any(|form| self.takes(inst, &form, slot)) {
@@ -334,7 +338,16 @@ pub(crate) fn forms(inst: &Inst<Reg>, profile: Profile) -> impl Iterator<Item = 
     let same = Form { op: inst.op, from: [0, 1, 2, 3], imm: ImmMap::Same };
     let (op, imm) = (inst.op, inst.imm);
     let others = op.info().forms.iter().copied();
-    [same].into_iter().chain(others.filter(move |form| form.imm(op, imm, profile).is_some()))
+    // An operand at an address stays where the row takes one.
+    let addressed: SmallVec<[u8; 1]> =
+        (0..inst.args.len() as u8).filter(|&at| inst.args[usize::from(at)].address().is_some()).collect();
+    let takes = move |form: &Form| {
+        addressed.iter().all(|at| {
+            let slot = form.from.iter().position(|from| from == at);
+            slot.is_some_and(|slot| form.op.takes_address(slot, profile))
+        })
+    };
+    [same].into_iter().chain(others.filter(move |form| form.imm(op, imm, profile).is_some() && takes(form)))
 }
 
 /// The largest need of each file.

@@ -16,6 +16,7 @@
 mod bodies;
 mod build;
 mod demand;
+mod folding;
 mod parts;
 pub mod rule;
 mod shape;

@@ -297,6 +297,8 @@ fn float_compare(op: Op, space: Space) -> Rule {
 fn integer(key: Key, elem: Elem, space: Space) -> Rule {
     let signed = elem == Elem::I32;
     match (key, space) {
+        (Key::CountWhere, Sse | Vex) => seq![Psubd(A, B)],
+        (Key::CountWhere, Evex) => seq![PadddM(B, A, A, ONE)],
         (Key::Op(op @ (Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)), _) => compare(op, signed, space),
         (Key::Op(Op::Min) | Key::Smaller, Vex | Evex) if signed => seq![Pminsd(A, B)],
         (Key::Op(Op::Max) | Key::Larger, Vex | Evex) if signed => seq![Pmaxsd(A, B)],

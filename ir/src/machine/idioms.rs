@@ -43,6 +43,8 @@ pub struct ControlIdioms {
     pub compare_long: Option<MachOp>,
     /// The same of words.
     pub compare_word: Option<MachOp>,
+    /// Loads a whole rack, where other instructions can read one from memory themselves.
+    pub load_rack: Option<MachOp>,
     /// Where functions have machine registers.
     pub words: Option<WordIdioms>,
 }

@@ -668,6 +668,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     trap_unless: MachOp::X86(X86::TrapUnless),
     compare_long: Some(MachOp::X86(X86::CompareLong)),
     compare_word: Some(MachOp::X86(X86::CompareWord)),
+    load_rack: Some(MachOp::X86(X86::RackLoad)),
     words: Some(WordIdioms {
         copy: MachOp::X86(X86::MoveLong),
         push: MachOp::X86(X86::Push),

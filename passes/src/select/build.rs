@@ -208,6 +208,9 @@ impl<'a> Builder<'a> {
         let Some(result) = self.source.result else {
             drop_unread(&mut self.out);
             constants_first(&mut self.out);
+            if let Some(load) = self.idioms.control.and_then(|control| control.load_rack) {
+                super::folding::run(&mut self.out, self.profile, load);
+            }
             return Ok(self.out);
         };
         let span = self.source.values[result].span;

@@ -27,6 +27,8 @@ pub enum Key {
     KeepWhere,
     /// `m ? 0 : a`.
     ClearWhere,
+    /// `a + (m ? 1 : 0)` of integers, the mask the second operand.
+    CountWhere,
     /// `a < b ? a : b`, exactly.
     Smaller,
     /// `a > b ? a : b`, exactly.

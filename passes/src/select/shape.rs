@@ -10,7 +10,7 @@ use rake_ir::lane::{Args, Stmt, ValueId, known, needs_benign};
 use rake_ir::machine::MachOp;
 use rake_ir::ops::{Imm, Op, TypeRule};
 use rake_ir::profile::Profile;
-use rake_ir::types::Elem;
+use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 
 /// What is lowered for a value.
@@ -172,6 +172,10 @@ impl<'a> Shapes<'a> {
             Op::Or => self.not_both(id),
             Op::Min | Op::Max if elem == Elem::F32 => self.exact_extremum(id),
             Op::BitXor => self.ordered(id),
+            Op::Add if elem.is_int() => self.count(id),
+            Op::ToF32 if elem == Elem::U32 && self.below_sign(value.args[0]) => {
+                Some(self.shape(id, Key::Op(Op::ToF32), Elem::I32, &value.args, id))
+            }
             Op::Insert if self.insert_word(id).is_some() => self.insert_word(id),
             Op::Select | Op::If => return self.choice(id),
             Op::ShiftBitsLeft | Op::ShiftBitsRight | Op::ShiftBitsRightSigned if value.args.len() == 2 => {
@@ -187,6 +191,35 @@ impl<'a> Shapes<'a> {
         };
         let plain = || self.shape(id, Key::Op(value.op), elem, &value.args, id);
         wider.filter(|shape| self.has(shape)).unwrap_or_else(plain)
+    }
+
+    /// An addition of 1 where a mask holds.
+    fn count(&self, id: ValueId) -> Option<Shape> {
+        let &[a, b] = &self.f.values[id].args[..] else { return None };
+        let one_where = |arg: ValueId| match (&self.f.values[arg].args[..], self.f.values[arg].op) {
+            (&[mask, then, otherwise], Op::Select | Op::If) => {
+                let is = |arm: ValueId, bits: u64| constant_bits(self.f, arm) == Some(bits);
+                let of_lanes = matches!(self.f.values[mask].ty, Ty::Mask(32));
+                Some(mask).filter(|_| of_lanes && is(then, 1) && is(otherwise, 0))
+            }
+            _ => None,
+        };
+        let found = |(x, arg): (ValueId, ValueId)| Some((x, one_where(arg)?));
+        let (x, mask) = [(a, b), (b, a)].into_iter().find_map(found)?;
+        Some(self.shape(id, Key::CountWhere, self.f.values[id].ty.elem(), &[x, mask], id))
+    }
+
+    /// Whether an unsigned number is known to be below 2^31, so that it is the same as a signed one.
+    fn below_sign(&self, id: ValueId) -> bool {
+        let value = &self.f.values[id];
+        match (value.op, &value.imm, &value.args[..]) {
+            (Op::Load, Imm::Memory(elem), _) => elem.bits() < 32,
+            (Op::ShiftBitsRight, Imm::Int(count), [_]) => *count > 0,
+            (Op::BitAnd, _, args) => {
+                args.iter().any(|&arg| constant_bits(self.f, arg).is_some_and(|bits| bits < 1 << 31))
+            }
+            _ => false,
+        }
     }
 
     /// A choice one of whose arms is an operation that can take the mask itself: what it leaves out is zero, or the

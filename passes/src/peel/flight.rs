@@ -1,0 +1,106 @@
+//! How many racks one trip of a loop deals with.
+//!
+//! Short bodies go several at once because the loop's own instructions are then shared. Of long ones a processor sees only a
+//! part at a time; where their operations wait for each other more than they work, several racks take turns, as far as the
+//! registers reach.
+//!
+//! ```text
+//! sqrt(x * x + y * y)               4 racks: five short instructions
+//! 16 steps of z * z + c             2 racks on AVX2, 4 on AVX-512: each step waits for the one before
+//! ```
+
+use la_arena::Arena;
+use rake_ir::cost;
+use rake_ir::fused::Region;
+use rake_ir::lane::{Stmt, Value, ValueId};
+use rake_ir::ops::{FpClass, Op};
+use rake_ir::profile::Profile;
+use rake_ir::types::Ty;
+use std::collections::{BTreeSet, HashMap};
+
+/// Instructions that a trip's racks have together, where they only share the loop's own.
+const SHORT: usize = 48;
+
+/// Instructions among which a processor finds what can be executed; reorder buffers have 224 to 512 entries (Skylake, Golden
+/// Cove), schedulers, which hold what waits, 97 to 200.
+const WINDOW: usize = 160;
+
+/// The most racks in flight, and the most instructions that they come to.
+const MOST_RACKS: usize = 4;
+const MOST_INSTRUCTIONS: usize = 1500;
+
+/// About how many steps a published sequence has.
+const SEQUENCE: usize = 20;
+
+/// The racks in flight for a body; a power of two.
+pub(super) fn racks(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Profile) -> usize {
+    let ids: Vec<ValueId> = stmts
+        .iter()
+        .flat_map(|stmt| match stmt {
+            Stmt::Value(id) => std::slice::from_ref(id),
+            Stmt::Region(region) => &region.values,
+            _ => &[],
+        })
+        .copied()
+        .collect();
+    let size: usize = ids.iter().map(|&id| instructions(&values[id])).sum::<usize>().max(1);
+    let short = (SHORT / size).clamp(1, MOST_RACKS);
+    let (path, work) = costs(values, &ids, profile);
+    // As many as are needed to fill the waiting, less those that the processor overlaps by itself.
+    let waiting = path as usize * size / (work as usize).max(1) / WINDOW.max(size);
+    let wanted = if size > WINDOW / 2 { waiting.clamp(1, MOST_RACKS) } else { short };
+    let room = room(values, &ids, profile).min(MOST_INSTRUCTIONS / size).max(1);
+    1 << wanted.min(room).ilog2()
+}
+
+/// About how many instructions a value is.
+fn instructions(value: &Value) -> usize {
+    match value.op {
+        Op::Const | Op::Splat => 0,
+        op if op.info().fp == FpClass::Sequence => SEQUENCE,
+        _ => 1,
+    }
+}
+
+/// The longest path through a body and the sum of what it asks of the machine, in hundredths of cycles.
+fn costs(values: &Arena<Value>, ids: &[ValueId], profile: Profile) -> (u32, u32) {
+    let mut ready: HashMap<ValueId, u32> = HashMap::new();
+    let (mut path, mut work) = (0, 0);
+    for &id in ids {
+        let value = &values[id];
+        let of = value.args.first().map_or(value.ty, |&arg| values[arg].ty);
+        let cost = if of == Ty::Address { Default::default() } else { cost::cost(value.op, of, profile) };
+        let start = value.args.iter().filter_map(|arg| ready.get(arg)).max().copied().unwrap_or(0);
+        ready.insert(id, start + cost.latency);
+        path = path.max(start + cost.latency);
+        work += cost.throughput;
+    }
+    (path, work)
+}
+
+/// How many racks' values the registers hold at once.
+fn room(values: &Arena<Value>, ids: &[ValueId], profile: Profile) -> usize {
+    let registers = match profile.info().rack_registers {
+        0 => 16,
+        registers => registers as usize,
+    };
+    let mut last: HashMap<ValueId, usize> = HashMap::new();
+    let own: BTreeSet<ValueId> = ids.iter().copied().collect();
+    let mut outer = BTreeSet::new();
+    for (at, &id) in ids.iter().enumerate() {
+        for &arg in values[id].args.iter().filter(|&&arg| matches!(values[arg].ty, Ty::Rack(_))) {
+            last.insert(arg, at);
+            if !own.contains(&arg) && values[arg].op != Op::Const {
+                outer.insert(arg);
+            }
+        }
+    }
+    let (mut live, mut most) = (0usize, 1usize);
+    for (at, id) in ids.iter().enumerate() {
+        live += usize::from(last.contains_key(id));
+        most = most.max(live);
+        let read: BTreeSet<ValueId> = values[*id].args.iter().copied().collect();
+        live -= read.iter().filter(|arg| own.contains(arg) && last.get(arg) == Some(&at)).count();
+    }
+    registers.saturating_sub(outer.len() + 2) / most
+}
