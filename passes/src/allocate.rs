@@ -17,6 +17,7 @@
 mod assign;
 mod park;
 mod reject;
+mod reload;
 mod rematerialise;
 mod residence;
 
@@ -54,7 +55,13 @@ pub fn run(program: &selected::Program) -> Result<Program, Vec<Diagnostic>> {
 pub fn function(f: &selected::Function, profile: Profile) -> Result<Function, Diagnostic> {
     let body = Body::new(f, profile);
     if body.bodies.is_some() {
-        return attempt(&body, &body.source).ok_or_else(|| reject::diagnostic(&body, &body.source));
+        let again = || {
+            let f = reload::relieve(f, profile)?;
+            let body = Body::new(&f, profile);
+            attempt(&body, &body.source)
+        };
+        let found = attempt(&body, &body.source).or_else(again);
+        return found.ok_or_else(|| reject::diagnostic(&body, &body.source));
     }
     let best = match fitting(&body) {
         Ok(done) => return Ok(done),

@@ -31,6 +31,7 @@ mod flight;
 #[cfg(test)]
 mod tests;
 
+use crate::select::rule::Target;
 use copy::{Copier, Rest};
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
@@ -44,21 +45,46 @@ use std::collections::{BTreeSet, HashMap};
 type Stmts = Vec<Stmt<Region>>;
 
 /// Peels in every function.
-pub fn run(mut program: Program) -> Program {
+pub fn run(mut program: Program, target: &dyn Target) -> Program {
     for f in &mut program.functions {
-        function(f, program.profile);
+        function(f, program.profile, target);
     }
     program
 }
 
-/// Peels the traverses of one function.
-pub fn function(f: &mut Function, profile: Profile) {
+/// Peels the traverses of one function, with as many racks in flight as are of use and find registers.
+pub fn function(f: &mut Function, profile: Profile, target: &dyn Target) {
+    if !f.body.iter().any(|stmt| matches!(stmt, Stmt::Open(Open::Traverse { .. }))) {
+        return;
+    }
+    let mut racks = wanted(f, profile);
+    while racks > 1 && !flight::fits(f, profile, target, racks) {
+        racks /= 2;
+    }
+    with_racks(f, profile, racks);
+}
+
+/// The racks in flight that the traverses of a function would like.
+fn wanted(f: &Function, profile: Profile) -> usize {
+    let Ok(extents) = extents(&f.body) else { return 1 };
+    let wanted = f.body.iter().zip(extents).filter_map(|(stmt, extent)| match (stmt, extent) {
+        (Stmt::Open(Open::Traverse { .. }), Some(extent)) => {
+            let stmts: Vec<&Stmt<Region>> = f.body[extent.open + 1..extent.close].iter().collect();
+            Some(flight::wanted(&f.values, &stmts, profile))
+        }
+        _ => None,
+    });
+    wanted.max().unwrap_or(1)
+}
+
+fn with_racks(f: &mut Function, profile: Profile, racks: usize) {
     let stmts = std::mem::take(&mut f.body);
     let Ok(extents) = extents(&stmts) else {
         f.body = stmts;
         return;
     };
-    let mut peel = Peel { values: &mut f.values, out: Vec::with_capacity(stmts.len()), profile, last: HashMap::new() };
+    let mut peel =
+        Peel { values: &mut f.values, out: Vec::with_capacity(stmts.len()), profile, racks, last: HashMap::new() };
     let mut at = 0;
     while let Some(stmt) = stmts.get(at) {
         match (stmt, extents[at]) {
@@ -81,6 +107,8 @@ struct Peel<'a> {
     values: &'a mut Arena<Value>,
     out: Stmts,
     profile: Profile,
+    /// Racks in flight.
+    racks: usize,
     /// What a traverse's carries are after it.
     last: HashMap<ValueId, ValueId>,
 }
@@ -133,7 +161,7 @@ impl Peel<'_> {
     fn traverse(&mut self, traverse: &Traverse, stmts: &[Stmt<Region>], close: &Close) {
         let body = self.body(traverse, stmts, close);
         let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
-        let racks = flight::racks(self.values, &body.stmts, self.profile) as i64;
+        let racks = self.racks as i64;
         let zero = self.number(0);
         let mut done = zero;
         let mut carries: Vec<ValueId> = body.carries.iter().map(|&carry| self.values[carry].args[0]).collect();

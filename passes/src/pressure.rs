@@ -4,7 +4,7 @@
 //! where none can, the constant needs a register at that reader at least.
 
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Flow, Form, ImmMap, Inst, Kind, Mem};
+use rake_ir::machine::{Class, Flow, Form, ImmMap, Inst, Kind, Mem, Operand};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg};
 use smallvec::SmallVec;
@@ -348,6 +348,26 @@ pub(crate) fn forms(inst: &Inst<Reg>, profile: Profile) -> impl Iterator<Item = 
         })
     };
     [same].into_iter().chain(others.filter(move |form| form.imm(op, imm, profile).is_some() && takes(form)))
+}
+
+/// The instruction with the operand at an address, in the first form that takes it there.
+pub(crate) fn with_address(inst: &Inst<Reg>, reg: Reg, address: Operand<Reg>, profile: Profile) -> Option<Inst<Reg>> {
+    let twice = inst.args.iter().filter(|&&arg| arg == Operand::Reg(reg)).count() > 1;
+    if twice || inst.args.iter().any(|arg| arg.address().is_some() || arg.literal().is_some()) {
+        return None;
+    }
+    for form in forms(inst, profile) {
+        let imm = form.imm(inst.op, inst.imm, profile)?;
+        let args: SmallVec<[Operand<Reg>; 3]> =
+            form.from[..inst.args.len()].iter().map(|&from| inst.args[usize::from(from)]).collect();
+        let slot = args.iter().position(|&arg| arg == Operand::Reg(reg))?;
+        if form.op.takes_address(slot, profile) {
+            let mut args = args;
+            args[slot] = address;
+            return Some(Inst { op: form.op, args, imm, ..inst.clone() });
+        }
+    }
+    None
 }
 
 /// The largest need of each file.

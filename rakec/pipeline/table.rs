@@ -248,7 +248,8 @@ fn expand(_: &Context, ir: Ir) -> Outcome {
 
 fn peel(_: &Context, ir: Ir) -> Outcome {
     let Ir::Fused(program) = ir else { return mismatch("peel", &ir) };
-    Outcome { ir: Some(passes::peel::run(program).into()), diagnostics: Vec::new() }
+    let target = rake_backends::target(program.profile);
+    Outcome { ir: Some(passes::peel::run(program, target).into()), diagnostics: Vec::new() }
 }
 
 fn sanitise(_: &Context, ir: Ir) -> Outcome {

@@ -45,7 +45,7 @@ fn stages(program: &fused::Program, name: &str, memory: &Memory, args: &[u64]) -
     };
     lanes("fused", program);
     let target = crate::target(program.profile);
-    let program = peel::run(program.clone());
+    let program = peel::run(program.clone(), target);
     lanes("peel", &program);
     let program = simplify::run(sanitise::run(expand::run(program, target)));
     lanes("simplify", &program);

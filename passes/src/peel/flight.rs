@@ -1,25 +1,27 @@
 //! How many racks one trip of a loop deals with.
 //!
 //! Short bodies go several at once because the loop's own instructions are then shared. Of long ones a processor sees only a
-//! part at a time; where their operations wait for each other more than they work, several racks take turns, as far as the
-//! registers reach.
+//! part at a time; where their operations wait for each other more than they work, several racks take turns. The passes that
+//! follow say whether the registers reach; if not, fewer racks are tried.
 //!
 //! ```text
 //! sqrt(x * x + y * y)               4 racks: five short instructions
 //! 16 steps of z * z + c             2 racks on AVX2, 4 on AVX-512: each step waits for the one before
 //! ```
 
+use crate::select::rule::Target;
+use crate::{allocate, expand, sanitise, select, simplify};
 use la_arena::Arena;
 use rake_ir::cost;
-use rake_ir::fused::Region;
+use rake_ir::fused::{Function, Region};
 use rake_ir::lane::{Stmt, Value, ValueId};
 use rake_ir::ops::{FpClass, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Ty;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Instructions that a trip's racks have together, where they only share the loop's own.
-const SHORT: usize = 48;
+const SHORT: usize = 64;
 
 /// Instructions among which a processor finds what can be executed; reorder buffers have 224 to 512 entries (Skylake, Golden
 /// Cove), schedulers, which hold what waits, 97 to 200.
@@ -32,8 +34,8 @@ const MOST_INSTRUCTIONS: usize = 1500;
 /// About how many steps a published sequence has.
 const SEQUENCE: usize = 20;
 
-/// The racks in flight for a body; a power of two.
-pub(super) fn racks(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Profile) -> usize {
+/// The racks in flight that a body would like; a power of two.
+pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Profile) -> usize {
     let ids: Vec<ValueId> = stmts
         .iter()
         .flat_map(|stmt| match stmt {
@@ -49,8 +51,7 @@ pub(super) fn racks(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Pro
     // As many as are needed to fill the waiting, less those that the processor overlaps by itself.
     let waiting = path as usize * size / (work as usize).max(1) / WINDOW.max(size);
     let wanted = if size > WINDOW / 2 { waiting.clamp(1, MOST_RACKS) } else { short };
-    let room = room(values, &ids, profile).min(MOST_INSTRUCTIONS / size).max(1);
-    1 << wanted.min(room).ilog2()
+    1 << wanted.min(MOST_INSTRUCTIONS / size).max(1).ilog2()
 }
 
 /// About how many instructions a value is.
@@ -78,29 +79,15 @@ fn costs(values: &Arena<Value>, ids: &[ValueId], profile: Profile) -> (u32, u32)
     (path, work)
 }
 
-/// How many racks' values the registers hold at once.
-fn room(values: &Arena<Value>, ids: &[ValueId], profile: Profile) -> usize {
-    let registers = match profile.info().rack_registers {
-        0 => 16,
-        registers => registers as usize,
-    };
-    let mut last: HashMap<ValueId, usize> = HashMap::new();
-    let own: BTreeSet<ValueId> = ids.iter().copied().collect();
-    let mut outer = BTreeSet::new();
-    for (at, &id) in ids.iter().enumerate() {
-        for &arg in values[id].args.iter().filter(|&&arg| matches!(values[arg].ty, Ty::Rack(_))) {
-            last.insert(arg, at);
-            if !own.contains(&arg) && values[arg].op != Op::Const {
-                outer.insert(arg);
-            }
-        }
+/// Whether a function with so many racks in flight gets by with the profile's registers: the passes that follow try it.
+pub(super) fn fits(f: &Function, profile: Profile, target: &dyn Target, racks: usize) -> bool {
+    if profile.info().rack_registers == 0 {
+        return true;
     }
-    let (mut live, mut most) = (0usize, 1usize);
-    for (at, id) in ids.iter().enumerate() {
-        live += usize::from(last.contains_key(id));
-        most = most.max(live);
-        let read: BTreeSet<ValueId> = values[*id].args.iter().copied().collect();
-        live -= read.iter().filter(|arg| own.contains(arg) && last.get(arg) == Some(&at)).count();
-    }
-    registers.saturating_sub(outer.len() + 2) / most
+    let mut tried = f.clone();
+    super::with_racks(&mut tried, profile, racks);
+    expand::function(&mut tried, profile, target);
+    sanitise::function(&mut tried, profile);
+    simplify::function(&mut tried);
+    select::function(&tried, profile, target).is_ok_and(|chosen| allocate::function(&chosen, profile).is_ok())
 }

@@ -1,4 +1,4 @@
-use super::run;
+use super::with_racks;
 use crate::{sanitise, simplify};
 use rake_ir::lane::eval_run;
 use rake_ir::memory::Memory;
@@ -53,6 +53,13 @@ fn outcome(program: &Program<fused::Region>, count: usize) -> (Vec<f32>, u64) {
     eval_run(program, "divide", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{count}: {e}"));
     let floats = memory.block(x).unwrap().chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
     (floats, memory.read(s, 8).unwrap())
+}
+
+/// With four racks in flight.
+fn run(mut program: Program<fused::Region>) -> Program<fused::Region> {
+    let profile = program.profile;
+    program.functions.iter_mut().for_each(|f| with_racks(f, profile, 4));
+    program
 }
 
 #[test]

@@ -7,11 +7,10 @@
 //!
 //! Between the load and its reader nothing is stored and no body begins or ends.
 
-use crate::pressure::forms;
+use crate::pressure::with_address;
 use rake_ir::machine::{Inst, Kind, MachOp, Operand};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg};
-use smallvec::SmallVec;
 
 /// Folds the loads of a run whose row this is.
 pub(super) fn run(f: &mut Function, profile: Profile, load: MachOp) {
@@ -46,23 +45,4 @@ pub(super) fn run(f: &mut Function, profile: Profile, load: MachOp) {
         at += 1;
         !folded[at - 1]
     });
-}
-
-/// The instruction with the operand at an address, in the first form that takes it there.
-fn with_address(inst: &Inst<Reg>, reg: Reg, address: Operand<Reg>, profile: Profile) -> Option<Inst<Reg>> {
-    if inst.args.iter().any(|arg| arg.address().is_some() || arg.literal().is_some()) {
-        return None;
-    }
-    for form in forms(inst, profile) {
-        let imm = form.imm(inst.op, inst.imm, profile)?;
-        let args: SmallVec<[Operand<Reg>; 3]> =
-            form.from[..inst.args.len()].iter().map(|&from| inst.args[usize::from(from)]).collect();
-        let slot = args.iter().position(|&arg| arg == Operand::Reg(reg))?;
-        if form.op.takes_address(slot, profile) {
-            let mut args = args;
-            args[slot] = address;
-            return Some(Inst { op: form.op, args, imm, ..inst.clone() });
-        }
-    }
-    None
 }
