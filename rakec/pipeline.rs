@@ -7,6 +7,7 @@ pub mod dump;
 pub mod evaluate;
 pub mod ir;
 pub mod observe;
+pub mod runs;
 mod table;
 
 pub use ir::{Ir, Kind};

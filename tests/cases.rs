@@ -5,16 +5,17 @@
 
 mod harness;
 
-use harness::directive::{Count, Problem, Value, element};
+use harness::directive::{Count, Left, Problem, Value, element};
 use harness::{Case, cases, root, snapshot_path, snapshots};
 use libtest_mimic::{Arguments, Failed, Trial};
 use rake_ir::diag::{Diagnostic, Severity};
 use rake_ir::profile::Profile;
 use rake_ir::span::SourceMap;
-use rake_ir::types::Ty;
+use rake_ir::types::{Elem, Pointee, Ty};
 use rake_ir::value::{Lanes, lanes_of};
 use rakec::Options;
 use rakec::pipeline::PASSES;
+use rakec::pipeline::runs::{self, Parameter, Passed};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -91,6 +92,9 @@ fn check(case: &Case, profile: Profile) -> Result<(), String> {
     for value in directives.values.iter().filter(|value| value.profiles.contains(&profile)) {
         compare_value(case, value, profile)?;
     }
+    for memory in directives.memories.iter().filter(|memory| memory.profiles.contains(&profile)) {
+        compare_memory(case, memory, profile)?;
+    }
     Ok(())
 }
 
@@ -155,6 +159,77 @@ fn compare_value(case: &Case, value: &Value, profile: Profile) -> Result<(), Str
         }
     }
     Ok(())
+}
+
+/// What a run leaves after every pass whose IR can be executed.
+fn compare_memory(case: &Case, expected: &Left, profile: Profile) -> Result<(), String> {
+    let last = case.directives.to.as_ref();
+    for pass in PASSES.iter().filter(|pass| pass.profiles.includes(profile)) {
+        let to = Some(pass.name.to_string());
+        let outputs = case.compile_clean(Options { to, ..case.options(profile) })?;
+        let ir = outputs.ir.ok_or("nothing was compiled")?;
+        if let Some(parameters) = ir.run_parameters(&expected.function) {
+            let mut passed = passed(expected, &parameters, profile)?;
+            let found = match ir.execute(&expected.function, &mut passed) {
+                Ok(()) => {
+                    let left = runs::left(&parameters, profile, &passed);
+                    let counts = |(elem, all): &&(Elem, Vec<u64>)| *elem != Elem::I64 || all.len() != 1;
+                    runs::show(&left.iter().filter(counts).cloned().collect::<Vec<_>>())
+                }
+                Err(stopped) => stopped.show(),
+            };
+            let right = match &expected.left {
+                Ok(lists) => lists.iter().map(|list| format!("[{}]", list.join(", "))).collect::<Vec<_>>().join(", "),
+                Err(words) => format!("trap: {words}"),
+            };
+            if found != right && !(found == "trap" && expected.left.is_err()) {
+                return Err(format!("after {} on {profile}: `{}`: {found}", pass.name, expected.text));
+            }
+        }
+        if last.is_some_and(|last| last == pass.name) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The memory and the arguments that a case gives a run.
+fn passed(expected: &Left, parameters: &[Parameter], profile: Profile) -> Result<Passed, String> {
+    let wrong = |what: &str| format!("`{}`: {what}", expected.text);
+    let mut passed = Passed::default();
+    let mut given = expected.given.iter();
+    let mut next = || given.next().ok_or_else(|| wrong("too few arguments"));
+    let bytes = |elem: Elem, list: &[String]| -> Result<Vec<u8>, String> {
+        let bits = list.iter().map(|text| element(elem, text)).collect::<Result<Vec<u64>, _>>()?;
+        Ok(bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(elem.bits() as usize / 8)).collect())
+    };
+    let mut length = None;
+    for (ty, pointee) in parameters {
+        let value = match (pointee, length.take()) {
+            (Some(Pointee::View { elem, mutable }), _) => {
+                let list = next()?;
+                length = Some(list.len());
+                let address = passed.memory.add(bytes(*elem, list)?, *mutable);
+                Lanes::uniform(address.ok_or_else(|| wrong("too much memory"))?)
+            }
+            (Some(Pointee::Stack { columns, mutable, .. }), _) => {
+                let lists = columns.iter().map(|_| next()).collect::<Result<Vec<_>, _>>()?;
+                let count = lists.first().map_or(0, |list| list.len());
+                let mut descriptor = (count as u64).to_le_bytes().to_vec();
+                for ((_, elem), list) in columns.iter().zip(lists) {
+                    let address = passed.memory.add(bytes(*elem, list)?, *mutable);
+                    let address = address.ok_or_else(|| wrong("too much memory"))?;
+                    descriptor.extend(&address.to_le_bytes()[..profile.pointer_bytes()]);
+                }
+                let address = passed.memory.add(descriptor, *mutable);
+                Lanes::uniform(address.ok_or_else(|| wrong("too much memory"))?)
+            }
+            (None, Some(length)) => Lanes::uniform(length as u64),
+            (None, None) => lanes(next()?, *ty, profile)?,
+        };
+        passed.arguments.push(value);
+    }
+    if given.next().is_some() { Err(wrong("too many arguments")) } else { Ok(passed) }
 }
 
 fn arguments(value: &Value, parameters: &[Ty], profile: Profile) -> Result<Vec<Lanes>, String> {

@@ -98,7 +98,7 @@ impl Ir {
 }
 
 /// The register in which a caller passes a value: what the convention leaves open is junk.
-fn register(ty: Ty, value: &Lanes) -> Bits {
+pub(super) fn register(ty: Ty, value: &Lanes) -> Bits {
     let mut register = [JUNK; 16];
     let lane = |lane: usize| value.get(lane).unwrap_or(0) as u32;
     if let Ty::Rack(elem) = ty
@@ -108,6 +108,11 @@ fn register(ty: Ty, value: &Lanes) -> Bits {
         for (slot, bits) in register.iter_mut().enumerate().take(value.len() / per_slot) {
             *bits = (0..per_slot).fold(0, |bits, at| bits | lane(slot * per_slot + at) << (at * elem.bits() as usize));
         }
+        return register;
+    }
+    if ty.is_uniform() && ty.elem().bits() == 64 {
+        let bits = value.get(0).unwrap_or(0);
+        (register[0], register[1]) = (bits as u32, (bits >> 32) as u32);
         return register;
     }
     for (index, slot) in register.iter_mut().enumerate().take(value.len()) {
@@ -190,7 +195,7 @@ fn special(elem: Elem, step: usize) -> Option<u64> {
 }
 
 /// The generator SplitMix64, one step from `seed`.
-fn random(seed: u64) -> u64 {
+pub(super) fn random(seed: u64) -> u64 {
     let mut bits = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -4,6 +4,7 @@
 //! chosen graphs are held against their source graphs over exact numbers instead.
 
 use super::evaluate::arguments;
+use super::runs::{self, Parameter, Stopped};
 use super::{Ir, Observer, Pass};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::{FuseLevel, ValueId, eval_function};
@@ -41,6 +42,12 @@ impl Observer for Agreement {
                 }
                 compare(pass, before, after, name, &old)?;
             }
+            if let (Some(old), Some(new)) = (before.run_parameters(name), after.run_parameters(name)) {
+                if old != new {
+                    return Err(disagree(pass, &format!("what `{name}` takes changed")));
+                }
+                compare_runs(pass, before, after, name, &old)?;
+            }
         }
         Ok(())
     }
@@ -65,6 +72,45 @@ fn compare(pass: &Pass, before: &Ir, after: &Ir, name: &str, signature: &(Vec<Ty
         return Err(disagree(pass, &format!("{call} was {} and is {new}", old.show(*result))));
     }
     Ok(())
+}
+
+fn compare_runs(pass: &Pass, before: &Ir, after: &Ir, name: &str, params: &[Parameter]) -> Result<(), Diagnostic> {
+    let Some((profile, _)) = before.made_for() else { return Ok(()) };
+    for round in 0..ROUNDS {
+        let Some(passed) = runs::passed(params, profile, round) else { continue };
+        let (mut old, mut new) = (passed.clone(), passed);
+        let ended = before.execute(name, &mut old);
+        if matches!(ended, Err(Stopped::Broken(_))) {
+            continue;
+        }
+        let after_ended = after.execute(name, &mut new);
+        let (was, is) = (runs::left(params, profile, &old), runs::left(params, profile, &new));
+        let alike = match (&ended, &after_ended) {
+            (Ok(()), Ok(())) => true,
+            (Err(was), Err(is)) => was.same(is),
+            _ => false,
+        };
+        if alike && runs::same(&was, &is) || after_ended.is_ok() && bitcasts_floats(before, name) {
+            continue;
+        }
+        let told = |ended: &Result<(), Stopped>, left: &[_]| match ended {
+            Ok(()) => format!("left {}", runs::show(left)),
+            Err(stopped) => format!("ended by `{}` and left {}", stopped.show(), runs::show(left)),
+        };
+        let (was, is) = (told(&ended, &was), told(&after_ended, &is));
+        return Err(disagree(pass, &format!("on round {round} of its memory `{name}` {was}, and now {is}")));
+    }
+    Ok(())
+}
+
+/// Whether a run takes floats for bits: the sign and payload of a NaN are the machine's choice.
+fn bitcasts_floats(ir: &Ir, name: &str) -> bool {
+    let Ir::Fused(program) = ir else { return false };
+    let Some(function) = program.functions.iter().find(|function| function.name == name) else { return false };
+    function
+        .values
+        .values()
+        .any(|value| value.op == Op::Bitcast && value.args.iter().any(|&arg| function.values[arg].ty.elem().is_float()))
 }
 
 /// Whether a conversion of bits reads a NaN that an operation may have made: its sign and payload are the machine's choice.

@@ -10,6 +10,8 @@
 //! ~~ expect error R0312 at 3:5 "total"                 an error; all errors must be expected
 //! ~~ expect error R0705 on x86-sse2 at 3:5 "fma"       an error on some profiles only
 //! ~~ expect value lo(nan, 1.0) = nan                   after every pass; lists fill the lanes in turn
+//! ~~ expect memory f([1.0, 2.0], 3) = [1.0, 2.0]      what a run leaves after every pass: views, columns, uniforms
+//! ~~ case: to simplify                                 compile no further than this pass
 //! ~~ expect agrees                                     its code agrees with the evaluator (tests/exec runs it)
 //! ```
 //!
@@ -44,6 +46,10 @@ pub struct Directives {
     pub problems: Vec<Problem>,
     /// Results of calls.
     pub values: Vec<Value>,
+    /// What runs leave.
+    pub memories: Vec<Left>,
+    /// The last pass.
+    pub to: Option<String>,
     /// Profiles on which the compiled code must agree with the evaluator.
     pub agrees: BTreeSet<Profile>,
 }
@@ -91,6 +97,22 @@ pub struct Value {
     pub text: String,
 }
 
+/// `expect memory [on PROFILES] f({[a, b], [c, d]}, [e, f], g) = [h, i], [j, k]` or `= trap words`: a stack's columns, a
+/// view's elements, a uniform; then each column of the stack that the run gives and each view that it writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Left {
+    /// The profiles it holds on.
+    pub profiles: Vec<Profile>,
+    /// The run.
+    pub function: String,
+    /// The elements that it is given: columns of stacks one by one.
+    pub given: Vec<Vec<String>>,
+    /// What it leaves, or why it stops.
+    pub left: Result<Vec<Vec<String>>, String>,
+    /// The directive as written.
+    pub text: String,
+}
+
 impl Directives {
     /// The directives of a case's text.
     ///
@@ -116,6 +138,7 @@ impl Directives {
         all.extend(self.counts.iter().flat_map(|count| &count.profiles));
         all.extend(self.problems.iter().flat_map(|problem| &problem.profiles));
         all.extend(self.values.iter().flat_map(|value| &value.profiles));
+        all.extend(self.memories.iter().flat_map(|memory| &memory.profiles));
         all
     }
 
@@ -136,6 +159,7 @@ impl Directives {
             Some(("error", rest)) => self.problem(true, rest),
             Some(("warning", rest)) => self.problem(false, rest),
             Some(("value", rest)) => self.value(rest, text),
+            Some(("memory", rest)) => self.memory(rest, text),
             Some(("agrees", rest)) => {
                 self.agrees.extend(profiles(rest.trim().strip_prefix("on ").ok_or("`on` is missing")?)?);
                 Ok(())
@@ -151,6 +175,10 @@ impl Directives {
     fn case(&mut self, text: &str) -> Result<(), String> {
         if let Some(level) = text.strip_prefix("fuse ") {
             self.fuse = FuseLevel::from_name(level.trim()).ok_or("the levels are exact, contract, full")?;
+            return Ok(());
+        }
+        if let Some(name) = text.strip_prefix("to ") {
+            self.to = Some(pipeline::PASSES[pass(name.trim())?].name.to_string());
             return Ok(());
         }
         let (what, on) = text.split_once(" on ").ok_or("`on PROFILES` is missing")?;
@@ -204,14 +232,23 @@ impl Directives {
         Ok(())
     }
 
-    fn value(&mut self, rest: &str, text: &str) -> Result<(), String> {
-        let (on, call) = match rest.strip_prefix("on ") {
-            None => (default_profiles(), rest),
-            Some(rest) => {
-                let space = rest.find('(').and_then(|open| rest[..open].rfind(' ')).ok_or("a call is missing")?;
-                (profiles(&rest[..space])?, &rest[space + 1..])
-            }
+    fn memory(&mut self, rest: &str, text: &str) -> Result<(), String> {
+        let (on, call) = called_on(rest)?;
+        let (function, rest) = call.split_once('(').ok_or("a call is missing")?;
+        let (given, left) = rest.rsplit_once(") = ").ok_or("`= RESULT` is missing")?;
+        // Braces only show which columns belong together.
+        let given = arguments_of(&given.replace(['{', '}'], ""))?;
+        let left = match left.strip_prefix("trap ") {
+            Some(words) => Err(words.trim().to_string()),
+            None => Ok(arguments_of(left)?),
         };
+        let function = function.trim().to_string();
+        self.memories.push(Left { profiles: on, function, given, left, text: text.to_string() });
+        Ok(())
+    }
+
+    fn value(&mut self, rest: &str, text: &str) -> Result<(), String> {
+        let (on, call) = called_on(rest)?;
         let (function, rest) = call.split_once('(').ok_or("a call is missing")?;
         let (arguments, result) = rest.rsplit_once(") = ").ok_or("`= RESULT` is missing")?;
         let arguments = arguments_of(arguments)?;
@@ -222,7 +259,14 @@ impl Directives {
     }
 }
 
-/// `1.0, [2.0, nan], true` as lists of elements.
+/// The profiles before a call, and the call.
+fn called_on(rest: &str) -> Result<(Vec<Profile>, &str), String> {
+    let Some(rest) = rest.strip_prefix("on ") else { return Ok((default_profiles(), rest)) };
+    let space = rest.find('(').and_then(|open| rest[..open].rfind(' ')).ok_or("a call is missing")?;
+    Ok((profiles(&rest[..space])?, &rest[space + 1..]))
+}
+
+/// `1.0, [2.0, nan], true` as lists of elements; `[]` is a list of none.
 fn arguments_of(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut arguments = Vec::new();
     let mut rest = text.trim();
@@ -231,7 +275,10 @@ fn arguments_of(text: &str) -> Result<Vec<Vec<String>>, String> {
             Some(list) => list.split_once(']').ok_or("`]` is missing")?,
             None => rest.split_at(rest.find(',').unwrap_or(rest.len())),
         };
-        let elements: Vec<String> = argument.split(',').map(|element| element.trim().to_string()).collect();
+        let elements: Vec<String> = match argument.trim() {
+            "" if rest.starts_with('[') => Vec::new(),
+            argument => argument.split(',').map(|element| element.trim().to_string()).collect(),
+        };
         if elements.iter().any(String::is_empty) {
             return Err("an element is missing".into());
         }

@@ -78,7 +78,8 @@ pub fn rake_files(folder: &str) -> Result<Vec<PathBuf>, String> {
 impl Case {
     /// The options that its directives ask for, on a profile.
     pub fn options(&self, profile: Profile) -> Options {
-        Options { fuse: self.directives.fuse, check_irs: true, ..Options::new(profile) }
+        let to = self.directives.to.clone();
+        Options { fuse: self.directives.fuse, to, check_irs: true, ..Options::new(profile) }
     }
 
     /// Compiles it.

@@ -136,6 +136,7 @@ impl Lowering<'_> {
                     let replaced = replaced.iter().find(|(column, _)| *column == at).map(|(_, value)| *value);
                     let Some(column) = visit.column(traverse.stack, at) else { continue };
                     let Some(value) = replaced.or(column.value) else { continue };
+                    let value = self.complete(value, selection, span);
                     self.store(
                         Op::StoreSelected,
                         (traverse.stack, at),
@@ -161,6 +162,16 @@ impl Lowering<'_> {
         if let (Some(kept), Some(stack)) = (visit.kept, self.locals[index(traverse.stack)]) {
             self.out.push(Op::SetCount, Imm::None, &[stack, kept], LONG, None, span);
         }
+    }
+
+    /// A value computed in the selected lanes only, with zeros in the others: moving lanes reads all.
+    fn complete(&mut self, value: ValueId, selection: ValueId, span: Span) -> ValueId {
+        let ty = self.out.values[value].ty;
+        if self.out.values[value].mask.is_none() {
+            return value;
+        }
+        let zero = self.out.push(Op::Const, Imm::Bits(0), &[], ty, None, span);
+        self.out.push(Op::If, Imm::None, &[selection, value, zero], ty, None, span)
     }
 
     fn store(&mut self, op: Op, (stack, column): (LocalId, u32), args: &[ValueId], span: Span) {
