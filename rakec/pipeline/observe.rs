@@ -86,11 +86,12 @@ fn compare_runs(pass: &Pass, before: &Ir, after: &Ir, name: &str, params: &[Para
         let after_ended = after.execute(name, &mut new);
         let (was, is) = (runs::left(params, profile, &old), runs::left(params, profile, &new));
         let alike = match (&ended, &after_ended) {
-            (Ok(()), Ok(())) => true,
+            (Ok(()), Ok(())) => runs::same(&was, &is),
+            // Racks in flight may stop before those ahead of them are written: what a trap leaves nobody is promised.
             (Err(was), Err(is)) => was.same(is),
             _ => false,
         };
-        if alike && runs::same(&was, &is) || after_ended.is_ok() && bitcasts_floats(before, name) {
+        if alike || after_ended.is_ok() && bitcasts_floats(before, name) {
             continue;
         }
         let told = |ended: &Result<(), Stopped>, left: &[_]| match ended {
