@@ -89,6 +89,31 @@ struct Prefix {
     len: usize,
 }
 
+impl RawPlace {
+    /// Reads the SIB byte and the displacement behind a ModRM byte.
+    fn read(bytes: &[u8], modrm: u8, prefix: &Prefix, end: &mut usize) -> Result<RawPlace, &'static str> {
+        let mode = modrm >> 6;
+        let sib = if modrm & 7 == 4 { Some(*bytes.get(*end).ok_or(TRUNCATED)?) } else { None };
+        *end += usize::from(sib.is_some());
+        let base = (sib.unwrap_or(modrm) & 7) | (u8::from(prefix.b) << 3);
+        if mode == 0 && base & 7 == 5 {
+            return Err("a memory operand has no base register");
+        }
+        if sib.is_none() && prefix.x {
+            return Err("an unused prefix bit is set");
+        }
+        let width = [0, 1, 4][usize::from(mode.min(2))];
+        let value = match *bytes.get(*end..*end + width).ok_or(TRUNCATED)? {
+            [byte] => i32::from(byte as i8),
+            [a, b, c, d] => i32::from_le_bytes([a, b, c, d]),
+            _ => 0,
+        };
+        *end += width;
+        let sib = sib.map(|sib| (((sib >> 3) & 7) | (u8::from(prefix.x) << 3), 1 << (sib >> 6)));
+        Ok(RawPlace { base, sib, displacement: (value, width as u8) })
+    }
+}
+
 impl Fields {
     /// Reads the bytes of exactly one instruction that has a ModRM byte.
     ///
@@ -119,25 +144,8 @@ impl Fields {
                 end += 4;
                 (None, Some(end as u8 - 4))
             }
-            mode => {
-                let sib = if modrm & 7 == 4 { Some(*bytes.get(end).ok_or(TRUNCATED)?) } else { None };
-                end += usize::from(sib.is_some());
-                let base = (sib.unwrap_or(modrm) & 7) | bit(prefix.b, 3);
-                if mode == 0 && base & 7 == 5 {
-                    return Err("a memory operand has no base register");
-                }
-                if sib.is_none() && prefix.x {
-                    return Err("an unused prefix bit is set");
-                }
-                let width = [0, 1, 4][usize::from(mode)];
-                let value = match *bytes.get(end..end + width).ok_or(TRUNCATED)? {
-                    [byte] => i32::from(byte as i8),
-                    [a, b, c, d] => i32::from_le_bytes([a, b, c, d]),
-                    _ => 0,
-                };
-                end += width;
-                let sib = sib.map(|sib| (((sib >> 3) & 7) | bit(prefix.x, 3), 1 << (sib >> 6)));
-                place = Some(RawPlace { base, sib, displacement: (value, width as u8) });
+            _ => {
+                place = Some(RawPlace::read(bytes, modrm, &prefix, &mut end)?);
                 (None, None)
             }
         };

@@ -120,49 +120,26 @@ impl Context<'_> {
                 entry.push(arg.reg().ok_or("an address that is no register")?.number);
                 continue;
             }
+            broadcast |= matches!(arg, Operand::MemoryElement(_));
             let addressed = slot.mem.is_address() || slot.mem == Mem::Constant;
             match *arg {
-                Operand::Reg(_) | Operand::Literal(_) | Operand::Broadcast(_) if addressed => {
-                    return Err("a register or literal where an address or a number stands".into());
-                }
-                Operand::Number(_) if !matches!(slot.mem, Mem::Number | Mem::Constant) => {
-                    return Err("a number where none can stand".into());
-                }
                 Operand::Literal(_) if slot.mem == Mem::Table && index > 0 => {
                     let [base, number] = entry[..] else { return Err("an entry without address and number".into()) };
                     let size = ENTRY_BYTES as u8;
                     let index = Some(Index { class: Class::Address, number, scale: size });
                     expect(found.next(), Decoded::Place(Place { size, base, index, displacement: 0 }))?;
                 }
-                Operand::Reg(r) if slot.view == View::Frame => {
+                Operand::Reg(r) if slot.opmask => {
                     self.register(r, slot.view)?;
-                    let displacement = 8 * (1 + saved(self.function).count() as i32 + i32::from(r.number));
-                    expect(found.next(), Decoded::Place(Place { size: 8, base: STACK, index: None, displacement }))?;
+                    mask = Some((r.number, info.zeroing));
                 }
-                Operand::Reg(r) => match (slot.opmask, self.register(r, slot.view)?) {
-                    (true, _) => mask = Some((r.number, info.zeroing)),
-                    (false, _) => {
-                        expect(found.next(), Decoded::Register(operand(op, slot.view, self.space), r.number))?
-                    }
-                },
-                Operand::Literal(id) | Operand::Broadcast(id) => {
+                Operand::Literal(id) | Operand::Broadcast(id) if !addressed => {
                     let element = matches!(arg, Operand::Broadcast(_));
                     broadcast = element && slot.mem != Mem::Element;
                     let literal = self.function.literals.get(id.0 as usize).ok_or("a literal that is not there")?;
                     self.literal(decoded, found.next(), slot, literal, element, relocations.next())?;
                 }
-                Operand::Memory(address) | Operand::MemoryElement(address) => {
-                    broadcast = matches!(arg, Operand::MemoryElement(_));
-                    expect(found.next(), self.place(slot, address, broadcast, decoded)?)?;
-                }
-                // A number that fits a byte is one, but where there is no such form.
-                Operand::Number(number) => expect(
-                    found.next(),
-                    match i8::try_from(number) {
-                        Ok(byte) if !matches!(op, X86::LongConst | X86::StoreLong) => Decoded::Immediate(byte as u8),
-                        _ => Decoded::Number(number),
-                    },
-                )?,
+                _ => expect(found.next(), self.operand(op, slot, *arg, decoded)?)?,
             }
         }
         if let Some(imm) = inst.imm.or(implied_imm) {
@@ -179,6 +156,30 @@ impl Context<'_> {
             return Err("broadcast in one and not in the other".into());
         }
         Ok(())
+    }
+
+    /// What a register, an address or a number has to be.
+    fn operand(&self, op: X86, slot: &Slot, arg: Operand<PhysReg>, decoded: &Instruction) -> Result<Decoded, String> {
+        let addressed = slot.mem.is_address() || slot.mem == Mem::Constant;
+        Ok(match arg {
+            Operand::Reg(r) if slot.view == View::Frame => {
+                self.register(r, slot.view)?;
+                let displacement = 8 * (1 + saved(self.function).count() as i32 + i32::from(r.number));
+                Decoded::Place(Place { size: 8, base: STACK, index: None, displacement })
+            }
+            Operand::Reg(r) if !addressed => {
+                self.register(r, slot.view)?;
+                Decoded::Register(operand(op, slot.view, self.space), r.number)
+            }
+            Operand::Memory(address) => self.place(slot, address, false, decoded)?,
+            Operand::MemoryElement(address) => self.place(slot, address, true, decoded)?,
+            Operand::Number(number) if matches!(slot.mem, Mem::Number | Mem::Constant) => match i8::try_from(number) {
+                // A number that fits a byte is one, but where there is no such form.
+                Ok(byte) if !matches!(op, X86::LongConst | X86::StoreLong) => Decoded::Immediate(byte as u8),
+                _ => Decoded::Number(number),
+            },
+            _ => return Err("an operand where none of its kind can stand".into()),
+        })
     }
 
     /// The memory operand that an address has to be.

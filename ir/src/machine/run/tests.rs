@@ -1,3 +1,5 @@
+//! Runs at the machine level, by hand.
+
 use super::Halt;
 use crate::allocated;
 use crate::machine::bits::{Bits, of_long};
