@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Measures the runs of columns.rk against peers: their folder has kernels.h, run.sh and what they need.
+#
+#   cargo build --release && benches/runs/run.sh PEERS [options of the peers' harness]
+#
+# Prints the harness's tables, then for each run the ratio to the best peers (table.py). `-s 1024` measures one size.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+peers=$1
+shift
+rakec=${RAKEC:-$here/../../target/release/rakec}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+versions=
+for isa in sse2 avx2 avx512; do
+  mkdir "$out/$isa"
+  "$rakec" --no-report --emit-obj --target "x86-$isa" -o "$out/$isa/columns.o" "$here/columns.rk"
+  "$rakec" --no-report --emit-header --target "x86-$isa" -o "$out/$isa/columns.h" "$here/columns.rk"
+  "${CC:-gcc}" -O2 -Wall -Wextra -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
+  versions+=" rake:$isa:$out/$isa/columns.o,$out/$isa/shim.o"
+done
+RAKE=$versions BUILD=$out/build "$peers/run.sh" -o "$out/results.tsv" "$@"
+python3 "$here/table.py" "$out/results.tsv"
