@@ -10,7 +10,7 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::demand::{Demand, is_word};
+use super::demand::{Demand, is_word, joins};
 use super::rule::Target;
 use super::words::Word;
 use super::{index, parameters};
@@ -86,8 +86,11 @@ impl<'a> Run<'_, 'a> {
     fn value(&mut self, id: ValueId, region: Option<u32>) -> Done<()> {
         let op = self.f.values[id].op;
         let word = self.demand.words[index(id)];
-        let by_words = word && super::demand::of_words(op) && is_word(self.f.values[id].ty);
-        if by_words {
+        let truth = word && super::demand::decides(self.f, id);
+        let by_words = word && super::demand::of_words(op) && is_word(self.f.values[id].ty) || truth;
+        if truth {
+            self.truth(id)?;
+        } else if by_words {
             self.builder.compute_word(id)?;
         }
         if let Some(shape) = &self.demand.shapes[index(id)] {
@@ -102,15 +105,82 @@ impl<'a> Run<'_, 'a> {
         match op {
             Op::Store => self.builder.store(id),
             Op::SetCount => self.builder.set_count(id),
-            Op::Check => {
+            Op::Check => self.check(self.f.values[id].args[0], id),
+            Op::Scatter => Err(self.builder.lacks(self.f.values[id].span, "a scatter")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Traps unless a condition holds.
+    fn check(&mut self, condition: ValueId, id: ValueId) -> Done<()> {
+        let value = &self.f.values[condition];
+        match (value.op, &value.args[..]) {
+            (Op::And, &[a, b]) if joins(self.f, condition) => {
+                self.check(a, id)?;
+                self.check(b, id)
+            }
+            (Op::Or, &[a, b]) if joins(self.f, condition) => self.when(a, false, &mut |run| run.check(b, id)),
+            _ => {
                 let site = self.builder.at(id);
-                let cond = self.builder.condition(self.f.values[id].args[0])?;
+                let cond = self.condition(condition)?;
                 let trap = self.builder.control(site.span)?.trap_unless;
                 self.marker(trap, Some(cond), &site);
                 Ok(())
             }
-            Op::Scatter => Err(self.builder.lacks(self.f.values[id].span, "a scatter")),
-            _ => Ok(()),
+        }
+    }
+
+    /// Compares for a condition; one that joins others is a word first.
+    fn condition(&mut self, id: ValueId) -> Done<Cond> {
+        if joins(self.f, id) && self.f.values[id].op == Op::Not {
+            return self.condition(self.f.values[id].args[0]).map(Cond::negated);
+        }
+        if joins(self.f, id) && self.builder.words[index(id)].is_none() {
+            self.truth(id)?;
+        }
+        self.builder.condition(id)
+    }
+
+    /// A truth as a word: 1 where it holds.
+    fn truth(&mut self, id: ValueId) -> Done<()> {
+        let site = self.builder.at(id);
+        let info = RegInfo { class: Class::G, name: site.name.clone(), span: site.span };
+        let reg = self.builder.out.new_reg(info);
+        let zero = self.builder.reg_of(Word::Number(0), &site)?;
+        self.set(&[(reg, zero)], &site)?;
+        self.when(id, true, &mut |run| {
+            let one = run.builder.reg_of(Word::Number(1), &site)?;
+            run.set(&[(reg, one)], &site)
+        })?;
+        self.builder.words[index(id)] = Some(Word::Reg(reg));
+        Ok(())
+    }
+
+    /// Writes a body that is executed, maybe twice, where a condition holds or does not.
+    fn when(&mut self, id: ValueId, holds: bool, body: &mut dyn FnMut(&mut Self) -> Done<()>) -> Done<()> {
+        let value = &self.f.values[id];
+        let both = if holds { Op::And } else { Op::Or };
+        match (value.op, &value.args[..]) {
+            (Op::Not, &[a]) if joins(self.f, id) => self.when(a, !holds, body),
+            (op, &[a, b]) if joins(self.f, id) && op == both => {
+                self.when(a, holds, &mut |run| run.when(b, holds, body))
+            }
+            (_, &[a, b]) if joins(self.f, id) => {
+                self.when(a, holds, body)?;
+                self.when(b, holds, body)
+            }
+            _ => {
+                let site = self.builder.at(id);
+                let cond = self.builder.condition(id)?;
+                let cond = if holds { cond } else { cond.negated() };
+                let control = self.builder.control(site.span)?;
+                self.marker(control.open_if, Some(cond), &site);
+                self.builder.scopes.push(Vec::new());
+                body(self)?;
+                self.marker(control.end, None, &site);
+                self.leave();
+                Ok(())
+            }
         }
     }
 
@@ -199,6 +269,7 @@ impl<'a> Run<'_, 'a> {
         self.set(&sets, &site)?;
         let open = self.builder.control(site.span)?.open_loop;
         self.marker(open, None, &site);
+        self.builder.loops += 1;
         self.builder.scopes.push(Vec::new());
         self.merges.push(Vec::new());
         Ok(())
@@ -223,10 +294,15 @@ impl<'a> Run<'_, 'a> {
             }
         }
         self.builder.prepare(condition)?;
+        let joined = joins(self.f, condition) && self.f.values[condition].op != Op::Not;
+        if joined && self.builder.words[index(condition)].is_none() {
+            self.truth(condition)?;
+        }
         self.set(&sets, &site)?;
         let cond = self.builder.condition(condition)?;
         let again = self.builder.control(site.span)?.again;
         self.marker(again, Some(cond), &site);
+        self.builder.loops -= 1;
         self.leave();
         self.merges.pop();
         Ok(())
@@ -256,7 +332,7 @@ impl<'a> Run<'_, 'a> {
             own.push((variable, then, otherwise));
         }
         self.set(&before, &site)?;
-        let cond = self.builder.condition(condition)?;
+        let cond = self.condition(condition)?;
         let open = self.builder.control(site.span)?.open_if;
         self.marker(open, Some(cond), &site);
         self.builder.scopes.push(Vec::new());

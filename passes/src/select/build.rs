@@ -59,6 +59,8 @@ pub(super) struct Builder<'a> {
     pub(super) done: HashMap<Same, Reg>,
     /// For each open body, what was computed in it.
     pub(super) scopes: Vec<Vec<Same>>,
+    /// How many loops are open.
+    pub loops: usize,
     /// The word of each value that has one.
     pub(super) words: Vec<Option<Word>>,
     literals: HashMap<Vec<u8>, LiteralId>,
@@ -118,6 +120,7 @@ impl<'a> Builder<'a> {
             map,
             done,
             scopes: Vec::new(),
+            loops: 0,
             words: vec![None; source.values.len()],
             literals,
             arguments,

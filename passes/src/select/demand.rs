@@ -90,10 +90,11 @@ impl Needs<'_> {
     fn condition(&mut self, id: ValueId) {
         match comparison(self.f, id) {
             Some(args) => args.into_iter().for_each(|arg| self.word(arg)),
-            None => match self.f.values[id].op {
-                Op::Not => self.condition(self.f.values[id].args[0]),
-                _ => self.word(id),
-            },
+            None if joins(self.f, id) => {
+                let args: Ids = self.f.values[id].args.iter().copied().collect();
+                args.into_iter().for_each(|arg| self.condition(arg));
+            }
+            None => self.word(id),
         }
     }
 
@@ -107,6 +108,7 @@ impl Needs<'_> {
         if self.words[index(id)] {
             match of_words(value.op) && is_word(value.ty) {
                 true => self.word_reads(id),
+                false if decides(self.f, id) => self.condition(id),
                 false => self.rack(id),
             }
         }
@@ -159,6 +161,18 @@ pub(super) fn comparison(f: &Function, id: ValueId) -> Option<[ValueId; 2]> {
     let &[a, b] = &value.args[..] else { return None };
     let integers = matches!(f.values[a].ty, Ty::Uniform(elem) if elem.is_int());
     (compares && integers).then_some([a, b])
+}
+
+/// Whether a value joins truths.
+pub(super) fn joins(f: &Function, id: ValueId) -> bool {
+    let value = &f.values[id];
+    matches!(value.op, Op::And | Op::Or | Op::Not) && value.ty == Ty::Uniform(Elem::Bool)
+}
+
+/// Whether a truth is made of comparisons of words alone.
+pub(super) fn decides(f: &Function, id: ValueId) -> bool {
+    let value = &f.values[id];
+    comparison(f, id).is_some() || joins(f, id) && value.args.iter().all(|&arg| decides(f, arg))
 }
 
 /// Whether a value of this type can be a word.

@@ -57,7 +57,7 @@ impl Builder<'_> {
             return self.by_rule(Key::LoadWhere(memory), elem, &[mask], &at);
         }
         let rest = self.rest(mask).ok_or_else(|| self.lacks(site.span, "a load under a mask"))?;
-        self.load_rest(memory, elem, place, rest, site)
+        self.load_some(memory, elem, place, rest, site)
     }
 
     fn gather(&mut self, id: ValueId, memory: Elem, site: &Site) -> Done<Reg> {
@@ -109,14 +109,14 @@ impl Builder<'_> {
             (false, rest) => {
                 let old = match rest {
                     None => self.by_rule(Key::Load(memory), elem, &[], &at)?,
-                    Some(rest) => self.load_rest(memory, elem, place, rest, &site)?,
+                    Some(rest) => self.load_some(memory, elem, place, rest, &site)?,
                 };
                 self.by_rule(Key::Op(Op::Select), elem, &[choice, rack, old], &site)?
             }
         };
         match rest {
             None => self.by_rule(Key::Store(memory), elem, &[chosen], &at).map(|_| ()),
-            Some(rest) => self.store_rest(memory, elem, chosen, place, rest, &site),
+            Some(rest) => self.store_some(memory, elem, chosen, place, rest, &site),
         }
     }
 
@@ -151,6 +151,57 @@ impl Builder<'_> {
     pub(super) fn count_reg(&mut self, count: ValueId, site: &Site) -> Done<Reg> {
         let word = self.word(count)?;
         self.reg_of(word, site)
+    }
+
+    /// The elements below a count. In a loop most racks are whole: those are loaded as such.
+    fn load_some(&mut self, memory: Elem, elem: Elem, place: Address<Reg>, rest: ValueId, site: &Site) -> Done<Reg> {
+        if self.loops == 0 {
+            return self.load_rest(memory, elem, place, rest, site);
+        }
+        let info = RegInfo { class: Class::V, name: site.name.clone(), span: site.span };
+        let (found, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
+        let count = self.count_reg(rest, site)?;
+        self.guard(count, self.profile.lanes(elem) - 1, site)?;
+        let at = Site { place: Some(place), mask: None, ..site.clone() };
+        let whole = self.by_rule(Key::Load(memory), elem, &[], &at)?;
+        self.set(copy, found, whole, site);
+        self.otherwise(site)?;
+        let some = self.load_rest(memory, elem, place, rest, site)?;
+        self.set(copy, found, some, site);
+        self.end_guard(site)?;
+        Ok(found)
+    }
+
+    /// The same of a store.
+    fn store_some(
+        &mut self,
+        memory: Elem,
+        elem: Elem,
+        rack: Reg,
+        place: Address<Reg>,
+        rest: ValueId,
+        site: &Site,
+    ) -> Done<()> {
+        if self.loops == 0 {
+            return self.store_rest(memory, elem, rack, place, rest, site);
+        }
+        let count = self.count_reg(rest, site)?;
+        self.guard(count, self.profile.lanes(elem) - 1, site)?;
+        let at = Site { place: Some(place), mask: None, ..site.clone() };
+        self.by_rule(Key::Store(memory), elem, &[rack], &at)?;
+        self.otherwise(site)?;
+        self.store_rest(memory, elem, rack, place, rest, site)?;
+        self.end_guard(site)
+    }
+
+    fn otherwise(&mut self, site: &Site) -> Done<()> {
+        let marker = self.control(site.span)?.otherwise;
+        self.emit(marker, SmallVec::new(), None, None, site);
+        for key in self.scopes.pop().into_iter().flatten() {
+            self.done.remove(&key);
+        }
+        self.scopes.push(Vec::new());
+        Ok(())
     }
 
     /// The elements below a count, from the last to the first: each moves those behind it away from the front.
@@ -210,7 +261,7 @@ impl Builder<'_> {
         }
         let bytes = memory.bits() as i32 / 8;
         let mut open = 0;
-        for lane in 0..self.profile.lanes(elem) - 1 {
+        for lane in 0..self.profile.lanes(elem) {
             let element = Address { disp: place.disp + lane as i32 * bytes, ..place };
             let at = Site { place: Some(element), mask: None, ..site.clone() };
             // Who has no element before has none here.

@@ -242,7 +242,7 @@ impl Builder<'_> {
             self.simple(row, &[Operand::Reg(a), b], &site);
             return Ok(cond);
         }
-        if value.op == Op::Not {
+        if value.op == Op::Not && self.words[index(id)].is_none() {
             return self.condition(value.args[0]).map(Cond::negated);
         }
         let reg = self.reg_of(self.word(id)?, &site)?;
