@@ -13,11 +13,12 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
 versions=
+declare -A lanes=([sse2]=4 [avx2]=8 [avx512]=16)
 for isa in sse2 avx2 avx512; do
   mkdir "$out/$isa"
   "$rakec" --no-report --emit-obj --target "x86-$isa" -o "$out/$isa/columns.o" "$here/columns.rk"
   "$rakec" --no-report --emit-header --target "x86-$isa" -o "$out/$isa/columns.h" "$here/columns.rk"
-  "${CC:-gcc}" -O2 -Wall -Wextra -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
+  "${CC:-gcc}" -O2 -Wall -Wextra -DLANES=${lanes[$isa]} -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
   versions+=" rake:$isa:$out/$isa/columns.o,$out/$isa/shim.o"
 done
 RAKE=$versions BUILD=$out/build "$peers/run.sh" -o "$out/results.tsv" "$@"

@@ -78,7 +78,7 @@ int64_t rake_compact_alive(int64_t n, TO(float) x, TO(float) y, TO(float) z, TO(
   return s.count;
 }
 
-#ifdef GATHER
+#if LANES > 4
 void rake_gather_table(int64_t n, OF(int32_t) index, OF(float) table, TO(float) out) {
   struct rake_stack_Out_v2 o = {n, out};
   struct rake_stack_Index_v2 s = {n, (int32_t *)index};
@@ -90,4 +90,19 @@ void rake_hash_mix(int64_t n, OF(int32_t) x, TO(int32_t) out, int32_t seed) {
   struct rake_stack_Hashed_v2 o = {n, out};
   struct rake_stack_Hash_v2 s = {n, (int32_t *)x};
   hash_mix(&o, &s, seed);
+}
+
+/* The peers' prefix sums restart after 4, 8 or 16 elements: a run's after a rack. */
+#define JOIN2(a, b) a##b
+#define JOIN(a, b) JOIN2(a, b)
+void JOIN(rake_prefix_sum, LANES)(int64_t n, OF(float) x, TO(float) out) {
+  prefix_sum(x, (int32_t)n, out, (int32_t)n, (int32_t)n);
+}
+
+int64_t rake_count_positive(int64_t n, OF(float) x) {
+  int32_t counts[LANES] = {0};
+  int64_t count = 0;
+  count_positive(x, (int32_t)n, counts, LANES, (int32_t)n);
+  for (int lane = 0; lane < LANES; lane++) count += counts[lane];
+  return count;
 }
