@@ -64,8 +64,21 @@ impl Copier {
                 }
             }
             Stmt::Region(region) => {
-                region.values.iter().for_each(|&id| self.narrow(values, id, out));
-                let copies = region.values.iter().map(|&id| self.value(values, id)).collect();
+                let mut copies = Vec::with_capacity(region.values.len());
+                for &id in &region.values {
+                    // A mask that the region computes is narrowed behind it.
+                    if values[id].mask.is_some_and(|mask| region.values.contains(&mask)) {
+                        let mut narrowed = Stmts::new();
+                        self.narrow(values, id, &mut narrowed);
+                        copies.extend(narrowed.iter().filter_map(|stmt| match stmt {
+                            Stmt::Value(id) => Some(*id),
+                            _ => None,
+                        }));
+                    } else {
+                        self.narrow(values, id, out);
+                    }
+                    copies.push(self.value(values, id));
+                }
                 out.push(Stmt::Region(self.region(region, copies)));
             }
             marker => out.extend(marker.renamed(|id| self.now(id))),
@@ -96,6 +109,7 @@ impl Copier {
         let value = values[id].clone();
         let args: Vec<ValueId> = value.args.iter().map(|&arg| self.now(arg)).collect();
         let [address, index, rack, selection] = args[..] else { return };
+        let computed = values[rack].mask.or(self.rest.map(|rest| rest.mask));
         let like = |op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>| {
             let (args, span, name) = (Args::from_slice(args), value.span, None);
             Value { op, imm, args, ty, mask, inactive: None, span, name }
@@ -105,10 +119,10 @@ impl Copier {
             out.push(Stmt::Value(id));
             id
         };
-        // Moving lanes reads all of them.
-        let rack = self.rest.map_or(rack, |rest| {
+        // Moving lanes reads all of them; a replaced column has a value where it is selected.
+        let rack = computed.map_or(rack, |mask| {
             let zero = push(like(Op::Const, Imm::Bits(0), &[], value.ty, None));
-            push(like(Op::Select, Imm::None, &[rest.mask, rack, zero], value.ty, None))
+            push(like(Op::Select, Imm::None, &[mask, rack, zero], value.ty, None))
         });
         let packed = push(like(Op::Compress, Imm::None, &[selection, rack], value.ty, None));
         let mask = self.rest.map(|_| {

@@ -168,3 +168,51 @@ fn kept_records_follow_each_other() {
         }
     }
 }
+
+/// `compact s with { x: x / 2 } where not (x <= 2)`, the selection computed in a region.
+const HALVED: &str = "\
+run halve(s: address to mut stack P(x: f32)) {
+  %0 : address = param 0
+  %1 : <i64> = count %0
+  %2 : address = column %0, 0
+  %3 : <i64> = const 0
+  traverse %4 up to %1 by 32 {
+    %5 : <i64> = carry %3
+    %6 : f32s = load f32 %2, %4
+    %7 : f32s = const 2.0
+    %8 : mask = le %6, %7
+    region {
+      %9 : mask = not %8
+      %10 : f32s = div %6, %7 if %9
+    }
+    %11 : f32s = store_selected f32 %2, %5, %10, %9
+    %12 : <i64> = count_true %9
+    %13 : <i64> = add %5, %12
+  } with %5 = %13
+  %14 : <i64> = set_count %0, %5
+}
+";
+
+#[test]
+fn replaced_records_are_kept_by_selections_of_regions() {
+    for profile in ["x86-sse2", "x86-avx512", "scalar"] {
+        let program = fused::read(&format!("rake fused 1\nprofile {profile}\nfuse full\n\n{HALVED}")).unwrap();
+        let program = run(program);
+        assert_eq!(fused::check(&program), Ok(()), "{}", fused::print(&program));
+        let program = simplify::run(sanitise::run(program));
+        assert_eq!(fused::check_sanitised(&program), Ok(()), "{}", fused::print(&program));
+        for count in 0..40usize {
+            let value = |at: usize| (at * 5 % 7) as f32;
+            let mut memory = Memory::default();
+            let x = memory.add((0..count).flat_map(|at| value(at).to_le_bytes()).collect(), true).unwrap();
+            let descriptor = [count as u64, x].into_iter().flat_map(u64::to_le_bytes).collect();
+            let s = memory.add(descriptor, true).unwrap();
+            eval_run(&program, "halve", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{e}"));
+            let kept: Vec<f32> = (0..count).map(value).filter(|&x| x > 2.0).map(|x| x / 2.0).collect();
+            assert_eq!(memory.read(s, 8), Ok(kept.len() as u64));
+            for (place, half) in kept.iter().enumerate() {
+                assert_eq!(memory.read(x + 4 * place as u64, 4), Ok(u64::from(half.to_bits())));
+            }
+        }
+    }
+}
