@@ -197,7 +197,7 @@ impl Maker<'_> {
     fn header<'a>(&self, profile: Profile, signatures: impl Iterator<Item = Signature<'a>>) -> String {
         let prototypes = signatures.map(|signature| Prototype {
             name: signature.name,
-            params: signature.params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
+            params: signature.params.iter().map(Into::into).collect(),
             result: signature.result,
             exported: self.options.export,
         });

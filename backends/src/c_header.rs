@@ -7,24 +7,56 @@
 //!
 //! A name that C or C++ reserves, or that a standard header may have declared already, is declared as `rake_NAME` with the
 //! true symbol given by an assembler label, so any definition can be called. Masks are declared as integer racks: of each
-//! lane only the sign bit is read, and all bits are alike in a result.
+//! lane only the sign bit is read, and all bits are alike in a result. What a run takes in memory is in [`stacks`].
 
+mod reserved;
+mod stacks;
+
+use self::reserved::is_reserved;
 use rake_ir::profile::{Family, Profile};
-use rake_ir::types::{Elem, Ty};
+use rake_ir::selected::Param;
+use rake_ir::types::{Elem, Pointee, Ty};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+
+pub(crate) use self::stacks::structures;
 
 /// What a function looks like from outside.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Prototype<'a> {
     /// The symbol.
     pub name: &'a str,
-    /// Each parameter's source name and type.
-    pub params: Vec<(&'a str, Ty)>,
+    /// Its parameters.
+    pub params: Vec<Parameter<'a>>,
     /// The result; a run returns nothing.
     pub result: Option<Ty>,
     /// Whether other shared objects may call it.
     pub exported: bool,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameter<'a> {
+    /// Its name in source.
+    pub name: &'a str,
+    /// What C passes.
+    pub ty: Ty,
+    /// What it leads to, of an address.
+    pub points_to: Option<&'a Pointee>,
+}
+
+impl<'a> From<&'a Param> for Parameter<'a> {
+    fn from(param: &'a Param) -> Parameter<'a> {
+        Parameter { name: &param.name, ty: param.ty, points_to: param.points_to.as_ref() }
+    }
+}
+
+impl Prototype<'_> {
+    /// Whether a caller needs the profile's vector types, or its instructions: of a run that takes no rack it does not.
+    fn needs_profile(&self) -> bool {
+        self.result.is_some() || self.params.iter().any(|param| matches!(param.ty, Ty::Rack(_) | Ty::Mask(_)))
+    }
 }
 
 /// Writes the header for functions of one profile. `stem` is the file's name without its extension, for the include guard.
@@ -33,10 +65,19 @@ pub fn emit(profile: Profile, stem: &str, compiler: &str, functions: &[Prototype
     let mut out = String::with_capacity(1024 + functions.len() * 160);
     let _ = writeln!(out, "/* {} for {profile}, written by {compiler}. */", printable(stem));
     let _ = write!(out, "#ifndef {guard}\n#define {guard}\n\n");
-    out.push_str(profile_guard(profile));
-    out.push_str(includes(profile));
+    if functions.iter().all(|function| !function.needs_profile()) && !functions.is_empty() {
+        out.push_str(includes(Profile::Scalar));
+    } else {
+        out.push_str(profile_guard(profile));
+        out.push_str(includes(profile));
+    }
     out.push_str(PREAMBLE);
-    for function in declarations(profile, functions) {
+    if functions.iter().any(|function| function.result.is_none()) {
+        out.push_str(stacks::CONTRACT);
+    }
+    let declarations = declarations(profile, functions);
+    out.push_str(&structures(&declarations));
+    for function in declarations {
         let attributes = if function.exported { "RAKE_EXPORTED" } else { "RAKE_HIDDEN" };
         let _ = write!(out, "\n/* {} */\n{} {attributes};\n", function.source, function.declared());
     }
@@ -72,17 +113,23 @@ pub(crate) struct Declaration {
     /// The symbol, where that is another.
     symbol: Option<String>,
     /// Its parameters' C types and names.
-    pub params: Vec<(&'static str, String)>,
+    pub params: Vec<(Cow<'static, str>, String)>,
     /// Its result's C type.
     pub result: &'static str,
     /// Whether other shared objects may call it.
     pub exported: bool,
+    /// The structures of its stacks.
+    stacks: Vec<stacks::Structure>,
 }
 
 impl Declaration {
     /// Result, name and parameters.
     pub fn head(&self) -> String {
-        let params: Vec<String> = self.params.iter().map(|(ty, name)| format!("{ty} {name}")).collect();
+        let param = |(ty, name): &(Cow<'static, str>, String)| {
+            let space = if ty.ends_with('*') { "" } else { " " };
+            format!("{ty}{space}{name}")
+        };
+        let params: Vec<String> = self.params.iter().map(param).collect();
         let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
         format!("{} {}({params})", self.result, self.name)
     }
@@ -101,7 +148,6 @@ pub(crate) fn declarations(profile: Profile, functions: &[Prototype<'_>]) -> Vec
 }
 
 fn declare(profile: Profile, function: &Prototype<'_>, taken: &mut BTreeSet<String>) -> Declaration {
-    let params: Vec<String> = function.params.iter().map(|(name, ty)| source_param(name, *ty)).collect();
     let mut name = function.name.to_owned();
     if is_reserved(&name) {
         name = format!("rake_{name}");
@@ -111,22 +157,50 @@ fn declare(profile: Profile, function: &Prototype<'_>, taken: &mut BTreeSet<Stri
     }
     let mut names = BTreeSet::new();
     Declaration {
-        source: match function.result {
-            Some(result) => format!("{}({}) -> {result}", function.name, params.join(", ")),
-            None => format!("{}({})", function.name, params.join(", ")),
-        },
+        source: source(function),
         symbol: (name != function.name).then(|| function.name.to_owned()),
         name,
-        params: function.params.iter().map(|(name, ty)| (c_type(profile, *ty), c_param(name, &mut names))).collect(),
+        params: {
+            let param = |param: &Parameter| (parameter_type(profile, param), c_param(param.name, &mut names));
+            function.params.iter().map(param).collect()
+        },
         result: function.result.map_or("void", |result| c_type(profile, result)),
         exported: function.exported,
+        stacks: function.params.iter().filter_map(|param| stacks::structure(param.points_to?)).collect(),
     }
 }
 
-fn source_param(name: &str, ty: Ty) -> String {
-    match ty {
-        Ty::Uniform(elem) => format!("<{name}: {elem}>"),
-        _ => format!("{name}: {ty}"),
+/// The signature as source has it.
+fn source(function: &Prototype<'_>) -> String {
+    let mut params = Vec::new();
+    let mut result = function.result.map(|result| result.to_string());
+    let mut given = function.params.iter();
+    while let Some(&Parameter { name, ty, points_to }) = given.next() {
+        params.push(match (points_to, ty) {
+            (Some(Pointee::Stack { pack, mutable, .. }), _) => {
+                if *mutable {
+                    result = Some(format!("stack {pack}"));
+                }
+                format!("{name}: stack {pack}")
+            }
+            (Some(view), _) => {
+                // Its length is no parameter of its own there.
+                given.next();
+                format!("{name}: {view}")
+            }
+            (None, Ty::Uniform(elem)) => format!("<{name}: {elem}>"),
+            (None, _) => format!("{name}: {ty}"),
+        });
+    }
+    let result = result.map_or_else(String::new, |result| format!(" -> {result}"));
+    let run = if function.result.is_none() { "run " } else { "" };
+    format!("{run}{}({}){result}", function.name, params.join(", "))
+}
+
+fn parameter_type(profile: Profile, param: &Parameter<'_>) -> Cow<'static, str> {
+    match param.points_to {
+        Some(pointee) => stacks::pointer(pointee).into(),
+        None => c_type(profile, param.ty).into(),
     }
 }
 
@@ -240,55 +314,6 @@ fn guard_name(stem: &str) -> String {
 pub(crate) fn printable(stem: &str) -> String {
     stem.chars().map(|c| if c.is_ascii_alphanumeric() || "._- ".contains(c) { c } else { '?' }).collect()
 }
-
-/// Whether C or C++ reserves the name, predefines it as a macro, or declares it in a standard header or as a builtin.
-fn is_reserved(name: &str) -> bool {
-    name.starts_with('_') || name.starts_with("rake_") || RESERVED.binary_search(&name).is_ok()
-}
-
-/// Keywords of C17, C23, C++20 and GNU C, predefined macros, and lowercase functions of the C17 library and GCC's
-/// library builtins; sorted.
-#[rustfmt::skip]
-const RESERVED: &[&str] = &[
-    "abort", "abs", "acos", "acosf", "acosh", "acoshf", "acoshl", "acosl", "alignas", "aligned_alloc", "alignof",
-    "alloca", "and", "and_eq", "asin", "asinf", "asinh", "asinhf", "asinhl", "asinl", "asm", "at_quick_exit", "atan",
-    "atan2", "atan2f", "atan2l", "atanf", "atanh", "atanhf", "atanhl", "atanl", "atexit", "atof", "atoi", "atol",
-    "atoll", "auto", "bcmp", "bcopy", "bitand", "bitor", "bool", "break", "bsearch", "bzero", "cabs", "cabsf",
-    "cacos", "calloc", "carg", "case", "casin", "catan", "catch", "cbrt", "cbrtf", "cbrtl", "ccos", "ceil", "ceilf",
-    "ceill", "cexp", "char", "char16_t", "char32_t", "char8_t", "cimag", "class", "clog", "co_await", "co_return",
-    "co_yield", "compl", "complex", "concept", "conj", "const", "const_cast", "consteval", "constexpr", "constinit",
-    "continue", "copysign", "copysignf", "copysignl", "cos", "cosf", "cosh", "coshf", "coshl", "cosl", "cpow",
-    "cproj", "creal", "csin", "csqrt", "ctan", "decltype", "default", "delete", "div", "div_t", "do", "double",
-    "drem", "dynamic_cast", "else", "enum", "erf", "erfc", "erfcf", "erfcl", "erff", "erfl", "execl", "execv", "exit",
-    "exp", "exp10", "exp10f", "exp2", "exp2f", "exp2l", "expf", "expl", "explicit", "expm1", "expm1f", "expm1l",
-    "export", "extern", "fabs", "fabsf", "fabsl", "false", "fclose", "fdim", "fdimf", "fdiml", "feclearexcept", "ffs",
-    "ffsl", "ffsll", "float", "floor", "floorf", "floorl", "fma", "fmaf", "fmal", "fmax", "fmaxf", "fmaxl", "fmin",
-    "fminf", "fminl", "fmod", "fmodf", "fmodl", "fopen", "for", "fork", "fprintf", "fputc", "fputs", "free", "frexp",
-    "frexpf", "frexpl", "friend", "fscanf", "fwrite", "gamma", "gammaf", "getenv", "gettext", "goto", "hypot",
-    "hypotf", "hypotl", "if", "ilogb", "ilogbf", "ilogbl", "imaxabs", "import", "index", "inline", "int", "int16_t",
-    "int32_t", "int64_t", "int8_t", "isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph",
-    "isinf", "islower", "isnan", "isprint", "ispunct", "isspace", "isupper", "iswalpha", "isxdigit", "j0", "j0f",
-    "j1", "j1f", "jn", "jnf", "labs", "ldexp", "ldexpf", "ldexpl", "ldiv", "lgamma", "lgammaf", "lgammal", "linux",
-    "llabs", "lldiv", "llrint", "llrintf", "llround", "llroundf", "log", "log10", "log10f", "log10l", "log1p",
-    "log1pf", "log1pl", "log2", "log2f", "log2l", "logb", "logbf", "logbl", "logf", "logl", "long", "lrint", "lrintf",
-    "lround", "lroundf", "main", "malloc", "memchr", "memcmp", "memcpy", "memmove", "mempcpy", "memset", "modf",
-    "modff", "modfl", "module", "mutable", "namespace", "nan", "nanf", "nanl", "nearbyint", "nearbyintf",
-    "nearbyintl", "new", "nextafter", "nextafterf", "nexttoward", "noexcept", "not", "not_eq", "nullptr", "offsetof",
-    "operator", "or", "or_eq", "posix_memalign", "pow", "pow10", "powf", "powl", "printf", "private", "protected",
-    "ptrdiff_t", "public", "putchar", "puts", "qsort", "quick_exit", "rand", "random", "realloc", "register",
-    "reinterpret_cast", "remainder", "remainderf", "remquo", "remquof", "requires", "restrict", "return", "rindex",
-    "rint", "rintf", "rintl", "round", "roundf", "roundl", "scalb", "scalbf", "scalbln", "scalbn", "scalbnf", "scanf",
-    "select", "short", "signbit", "signed", "significand", "sin", "sincos", "sincosf", "sinf", "sinh", "sinhf",
-    "sinhl", "sinl", "size_t", "sizeof", "snprintf", "sprintf", "sqrt", "sqrtf", "sqrtl", "srand", "sscanf", "static",
-    "static_assert", "static_cast", "stpcpy", "stpncpy", "strcasecmp", "strcat", "strchr", "strcmp", "strcpy",
-    "strcspn", "strdup", "strfmon", "strftime", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup",
-    "strnlen", "strpbrk", "strrchr", "strspn", "strstr", "strtod", "strtof", "strtol", "strtoul", "struct", "switch",
-    "system", "tan", "tanf", "tanh", "tanhf", "tanhl", "tanl", "template", "tgamma", "tgammaf", "tgammal", "this",
-    "thread_local", "throw", "toascii", "tolower", "toupper", "true", "trunc", "truncf", "truncl", "try", "typedef",
-    "typeid", "typename", "typeof", "typeof_unqual", "uint16_t", "uint32_t", "uint64_t", "uint8_t", "union", "unix",
-    "unsigned", "using", "vfprintf", "virtual", "void", "volatile", "vprintf", "vscanf", "vsnprintf", "vsprintf",
-    "wchar_t", "while", "xor", "xor_eq", "y0", "y0f", "y1", "y1f", "yn", "ynf",
-];
 
 #[cfg(test)]
 mod tests;

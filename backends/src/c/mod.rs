@@ -24,7 +24,7 @@ mod tests;
 mod wasm;
 
 use crate::Options;
-use crate::c_header::{Declaration, Prototype, declarations, printable};
+use crate::c_header::{Declaration, Prototype, declarations, printable, structures};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::{Family, Profile};
@@ -86,7 +86,7 @@ fn declared<'a>(
 ) -> Vec<Declaration> {
     let prototype = |(name, params, result): (&'a str, &'a [Param], Option<Ty>)| Prototype {
         name,
-        params: params.iter().map(|param| (param.name.as_str(), param.ty)).collect(),
+        params: params.iter().map(Into::into).collect(),
         result,
         exported: (options.exported)(name),
     };
@@ -100,8 +100,12 @@ fn declared_selected(program: &selected::Program, options: &Options<'_>) -> Vec<
     declared(program.profile, options, functions)
 }
 
-/// The prototypes, before any definition.
+/// The prototypes with the structures that they need, before any definition.
 fn prototypes(out: &mut String, declarations: &[Declaration]) {
+    let structures = structures(declarations);
+    if !structures.is_empty() {
+        let _ = writeln!(out, "{}", structures.trim_start());
+    }
     for declaration in declarations {
         let visibility = if declaration.exported { "default" } else { "hidden" };
         let _ = writeln!(out, "{} __attribute__((visibility(\"{visibility}\")));", declaration.declared());

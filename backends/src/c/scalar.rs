@@ -204,7 +204,7 @@ impl Names<'_> {
     /// A value as a `float` or a `uint32_t`.
     fn read(&self, reg: Reg, kind: Kind) -> String {
         let name = match self.declaration.params.get(reg.0 as usize) {
-            Some((ty, name)) if matches!(*ty, "float" | "uint32_t") => name.clone(),
+            Some((ty, name)) if matches!(&**ty, "float" | "uint32_t") => name.clone(),
             Some((_, name)) => format!("(uint32_t){name}"),
             None => local(self.declaration, reg.0),
         };
@@ -218,7 +218,7 @@ impl Names<'_> {
     /// The result as the function's type.
     fn result(&self, reg: Reg) -> String {
         let ty = self.declaration.result;
-        if let Some((_, name)) = self.declaration.params.get(reg.0 as usize).filter(|(own, _)| *own == ty) {
+        if let Some((_, name)) = self.declaration.params.get(reg.0 as usize).filter(|(own, _)| own == ty) {
             return name.clone();
         }
         match ty {

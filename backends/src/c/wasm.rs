@@ -88,7 +88,7 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
 /// A value; integer parameters as words.
 fn read(declaration: &Declaration, reg: Reg) -> String {
     match declaration.params.get(reg.0 as usize) {
-        Some((ty, name)) if matches!(*ty, "v128_t" | "float" | "uint32_t") => name.clone(),
+        Some((ty, name)) if matches!(&**ty, "v128_t" | "float" | "uint32_t") => name.clone(),
         Some((_, name)) => format!("(uint32_t){name}"),
         None => local(declaration, reg.0),
     }

@@ -4,42 +4,40 @@ use std::process::{Command, Stdio};
 
 const F: Ty = Ty::Rack(Elem::F32);
 
+fn params(params: &[(&'static str, Ty)]) -> Vec<Parameter<'static>> {
+    params.iter().map(|&(name, ty)| Parameter { name, ty, points_to: None }).collect()
+}
+
 fn prototypes() -> Vec<Prototype<'static>> {
     let uniform = Ty::Uniform;
     vec![
         Prototype {
             name: "advance",
-            params: vec![("x", F), ("dt", uniform(Elem::F32))],
+            params: params(&[("x", F), ("dt", uniform(Elem::F32))]),
             result: Some(F),
             exported: true,
         },
         Prototype {
             name: "double",
-            params: vec![("int", Ty::Rack(Elem::I32)), ("linux", Ty::Mask(32)), ("flag", uniform(Elem::Bool))],
+            params: params(&[("int", Ty::Rack(Elem::I32)), ("linux", Ty::Mask(32)), ("flag", uniform(Elem::Bool))]),
             result: Some(Ty::Mask(32)),
             exported: false,
         },
         Prototype {
             name: "abs",
-            params: vec![("u", Ty::Rack(Elem::U32))],
+            params: params(&[("u", Ty::Rack(Elem::U32))]),
             result: Some(uniform(Elem::U32)),
             exported: false,
         },
-        Prototype { name: "rake_abs", params: vec![], result: Some(uniform(Elem::Bool)), exported: false },
+        Prototype { name: "rake_abs", params: params(&[]), result: Some(uniform(Elem::Bool)), exported: false },
         Prototype {
             name: "sqrt",
-            params: vec![("i", uniform(Elem::I32))],
+            params: params(&[("i", uniform(Elem::I32))]),
             result: Some(uniform(Elem::F32)),
             exported: true,
         },
-        Prototype { name: "rax", params: vec![("k1", F), ("ymm0", F)], result: Some(F), exported: false },
+        Prototype { name: "rax", params: params(&[("k1", F), ("ymm0", F)]), result: Some(F), exported: false },
     ]
-}
-
-#[test]
-fn the_list_is_sorted_so_that_searching_it_finds_every_name() {
-    assert!(RESERVED.is_sorted());
-    assert!(is_reserved("while") && is_reserved("abs") && !is_reserved("advance"));
 }
 
 #[test]
@@ -108,5 +106,65 @@ fn declarations_read_as_expected() {
         "bool rake_rake_abs(void) __asm__(\"rake_abs\") RAKE_HIDDEN;",
     ] {
         assert!(header.lines().any(|l| l == line), "{line}\n{header}");
+    }
+}
+
+fn samples(mutable: bool) -> Pointee {
+    let columns = [("value", Elem::F32), ("quality", Elem::U8), ("count", Elem::I16), ("int", Elem::U32)];
+    let columns = columns.into_iter().map(|(name, elem)| (name.into(), elem)).collect();
+    Pointee::Stack { pack: "Samples".into(), columns, mutable }
+}
+
+/// A header of two runs: one with stacks, one with views.
+fn runs() -> String {
+    let (result, other) = (samples(true), samples(false));
+    let view = |mutable| Pointee::View { elem: Elem::F32, mutable };
+    let (table, out) = (view(false), view(true));
+    let to = |name, points_to| Parameter { name, ty: Ty::Address, points_to: Some(points_to) };
+    let number = |name, elem| Parameter { name, ty: Ty::Uniform(elem), points_to: None };
+    let stacks = vec![to("s", &result), to("other", &other), number("by", Elem::F32)];
+    let views = vec![
+        to("table", &table),
+        number("table_count", Elem::I32),
+        to("out", &out),
+        number("out_count", Elem::I32),
+        number("n", Elem::I32),
+    ];
+    let run = |name, params| Prototype { name, params, result: None, exported: false };
+    emit(Profile::X86Avx2, "demo", "rakec", &[run("weigh", stacks), run("look", views)])
+}
+
+#[test]
+fn runs_are_declared_with_their_stacks() {
+    let header = runs();
+    for line in [
+        "struct rake_stack_Samples_v2 {",
+        "    int64_t count;",
+        "    float *value;",
+        "    uint8_t *quality;",
+        "    int16_t *count_;",
+        "    uint32_t *rake_int;",
+        "/* run weigh(s: stack Samples, other: stack Samples, <by: f32>) -> stack Samples */",
+        "void weigh(struct rake_stack_Samples_v2 *s, const struct rake_stack_Samples_v2 *other, float by) RAKE_HIDDEN;",
+        "/* run look(table: []f32, out: mut []f32, <n: i32>) */",
+        "void look(const float *table, int32_t table_count, float *out, int32_t out_count, int32_t n) RAKE_HIDDEN;",
+    ] {
+        assert_eq!(header.lines().filter(|l| *l == line).count(), 1, "{line}\n{header}");
+    }
+    assert!(!header.contains("immintrin") && !header.contains("__AVX2__"), "{header}");
+}
+
+#[test]
+fn callers_of_runs_compile_without_the_profile_s_instructions() {
+    let header = runs();
+    let caller = format!(
+        "{header}{header}\nvoid call(float *p, uint8_t *q, int16_t *c, uint32_t *i);\n\
+         void call(float *p, uint8_t *q, int16_t *c, uint32_t *i) {{\n  \
+         struct rake_stack_Samples_v2 s = {{3, p, q, c, i}};\n  weigh(&s, &s, 2.0f);\n  look(p, 3, p, 3, 1);\n}}\n"
+    );
+    let compilers = [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17"), ("clang-19", "c", "-std=c11")];
+    for (compiler, language, standard) in compilers {
+        let Some(outcome) = compiles(compiler, language, &[standard], &caller) else { continue };
+        outcome.unwrap_or_else(|e| panic!("{compiler}: {e}\n{header}"));
     }
 }
