@@ -1,8 +1,10 @@
-//! Seeded programs: scratches and rakes of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
+//! Seeded programs: scratches, rakes and stack runs of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
 
 mod rakes;
+mod stacks;
 
 pub use rakes::rakes;
+pub use stacks::stacks;
 
 use super::{Elem, Program};
 use crate::special::Bits;

@@ -1,0 +1,103 @@
+//! C and C++ call runs through the header that we write, without the profile's instructions.
+
+use crate::support::{Scratch, X86, compile, plain};
+use rake_ir::profile::Profile;
+use rake_testkit::x86::{Isa, cpu_has};
+use rakec::{Emit, Options};
+use std::process::Command;
+
+const KERNEL: &str = "\
+pack Samples { f32: value; u8: quality; i16: count, int; }
+pack Weights { f32: weight; }
+
+run weigh(s: stack Samples, w: stack Weights, <scale: f32>, <more: i32>) -> stack Samples:
+  s with { value: s.value * w.weight + <scale>, count: widen(s.count) + <more> }
+
+run keep(s: stack Samples, <least: u32>) -> stack Samples:
+  compact s with { int: widen(s.int) + <1> } where widen(s.quality) >= <least>
+
+run drift(w: stack Weights, v: stack Weights, <a: i32>, <b: u32>, <c: i32>, <d: i32>, <e: i32>, <f: i32>, <g: f32>) -> stack Weights:
+  w with { weight: v.weight + <g> + to_f32(<a> - <c> + <d> * <e> - <f>) + to_f32(<b>) }
+";
+
+/// What is expected was worked out in C, from the meaning of the source.
+const CALLER: &str = r#"
+#include "kernel.h"
+#include "kernel.h"
+#include <stdio.h>
+#include <stdlib.h>
+enum { MOST = 150 };
+#define CHECK(c) do { if (!(c)) { printf("line %d, %d of %d: %s\n", __LINE__, k, n, #c); return 1; } } while (0)
+static int use(int n) {
+  float value[MOST], weight[MOST];
+  uint8_t quality[MOST];
+  int16_t count[MOST], number[MOST];
+  struct rake_stack_Samples_v2 s = {n, value, quality, count, number};
+  struct rake_stack_Weights_v2 w = {n, weight};
+  int k, kept = 0;
+  for (k = 0; k < MOST; k++) {
+    value[k] = (float)k; weight[k] = 0.5f; quality[k] = (uint8_t)(k * 7); count[k] = (int16_t)(k - 5); number[k] = (int16_t)k;
+  }
+  weigh(&s, &w, 2.0f, -3);
+  CHECK(s.count == n && w.count == n);
+  for (k = 0; k < MOST; k++) {
+    CHECK(value[k] == (k < n ? (float)k * 0.5f + 2.0f : (float)k));
+    CHECK(count[k] == (k < n ? k - 8 : k - 5) && quality[k] == (uint8_t)(k * 7) && number[k] == k);
+  }
+  keep(&s, 128);
+  for (k = 0; k < n; k++) {
+    if ((k * 7 & 255) < 128) continue;
+    CHECK(value[kept] == (float)k * 0.5f + 2.0f && quality[kept] == (uint8_t)(k * 7));
+    CHECK(count[kept] == k - 8 && number[kept] == k + 1);
+    kept++;
+  }
+  CHECK(s.count == kept && s.value == value && s.quality == quality);
+  drift(&w, &w, 10, 20, 3, 2, 7, 1, 0.25f);
+  for (k = 0; k < MOST; k++) CHECK(weight[k] == (k < n ? 40.75f : 0.5f));
+  return 0;
+}
+int main(void) {
+  struct rake_stack_Weights_v2 none = {0, NULL};
+  int n;
+  drift(&none, &none, 0, 0, 0, 0, 0, 0, 0.0f);
+  for (n = 0; n < MOST; n++) if (use(n)) return 1;
+  return 0;
+}
+"#;
+
+#[test]
+fn c_and_cpp_call_runs() {
+    for profile in X86 {
+        let folder = Scratch::new(&format!("runs-c-{profile}"));
+        for name in ["caller.c", "caller.cpp"] {
+            folder.write(name, CALLER);
+        }
+        let emit = Emit { object: true, header: true, verify: true, ..Emit::default() };
+        let outputs = compile(KERNEL.as_bytes(), Options { emit, ..Options::new(profile) });
+        let (Some(object), Some(header)) = (outputs.object, outputs.header) else {
+            panic!("{}", plain(&outputs.diagnostics));
+        };
+        folder.write("kernel.o", object);
+        folder.write("kernel.h", header);
+        let c = ["-std=c11", "-pedantic"];
+        for (compiler, caller) in
+            [("gcc", "caller.c"), ("clang-19", "caller.c"), ("g++", "caller.cpp"), ("clang++-19", "caller.cpp")]
+        {
+            let flags = if caller.ends_with(".c") { &c[..] } else { &["-std=c++17", "-pedantic"] };
+            let made = Command::new(compiler)
+                .current_dir(&folder.0)
+                .args(["-O1", "-Wall", "-Wextra", "-Werror", "-o", "program", caller, "kernel.o"])
+                .args(flags)
+                .output();
+            let made = made.unwrap_or_else(|e| panic!("starting {compiler}: {e}"));
+            assert!(made.status.success(), "{compiler}: {}", String::from_utf8_lossy(&made.stderr));
+            let isa =
+                if profile == Profile::X86Sse2 { Isa::Sse2 } else { Isa::ALL[1 + usize::from(profile == X86[2])] };
+            if cpu_has(isa) {
+                let run = Command::new(folder.0.join("program")).output().expect("the program starts");
+                let said = String::from_utf8_lossy(&run.stdout);
+                assert!(run.status.success(), "{compiler} on {profile}: {}\n{said}", run.status);
+            }
+        }
+    }
+}

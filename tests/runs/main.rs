@@ -1,0 +1,39 @@
+//! Runs on this CPU: columns between pages that nobody can touch, at every offset, with every count, held against the
+//! evaluator of the chosen graph.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+/// One test for each profile, in a module of this name.
+macro_rules! on_x86 {
+    ($module:ident, $run:ident) => {
+        mod $module {
+            use rake_ir::profile::Profile;
+
+            #[test]
+            fn sse2() {
+                super::$run(Profile::X86Sse2);
+            }
+
+            #[test]
+            fn avx2() {
+                super::$run(Profile::X86Avx2);
+            }
+
+            #[test]
+            fn avx512() {
+                super::$run(Profile::X86Avx512);
+            }
+        }
+    };
+}
+
+mod aliases;
+mod build;
+mod calls_from_c;
+mod flags;
+mod programs;
+mod random;
+mod selections;
+#[path = "../support/mod.rs"]
+mod support;
+mod tails;
+mod world;
