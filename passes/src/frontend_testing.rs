@@ -1,13 +1,13 @@
 //! What the tests of the passes up to `desugar` share.
 
-use crate::{desugar, inline, parse, resolve, typecheck, unroll};
+use crate::{desugar, inline, parse, resolve, resolve_tines, typecheck, unroll};
 use rake_ir::diag::Diagnostic;
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::span::{FileId, Source};
 use rake_ir::surface::File;
 use rake_ir::value::Lanes;
-use rake_ir::{desugared, typed};
+use rake_ir::{desugared, tined, typed};
 
 /// The profile of most tests: four lanes of 32 bits.
 pub const SSE2: Profile = Profile::X86Sse2;
@@ -94,6 +94,9 @@ fn survives(text: &str) {
         let unrolled = inline::run(program).and_then(unroll::run);
         if let Ok(program) = unrolled.and_then(desugar::run) {
             assert_eq!(desugared::check(&program), Ok(()), "{text}");
+            if let Ok(program) = resolve_tines::run(&program) {
+                assert_eq!(tined::check(&program), Ok(()), "{text}");
+            }
         }
     }
 }
@@ -117,9 +120,36 @@ scratch f(x: f32s, i: i32s, <k: f32>, <b: bool>, <u: u32>) -> f32s:
   if w = 1 then acc[<0>] * <s> else max(acc[<2>], bitcast(f32s, w))
 ";
 
+const RUNS: &str = "\
+pack P { f32: x, y; u8: k; }
+tine #near(x: f32s, <k: f32>) means x < <k>
+run f(s: stack P, t: stack P, <k: f32>, table: []f32) -> stack P:
+  let q = to_f32(widen(s.k))
+  | a <| s.x * <k> + q
+  acc: [2]f32s := a
+  repeat <i: i32> from <0> up to <2>:
+    acc[<i>] <- acc[<i>] + t.y
+  compact s with { x: acc[<1>] + table[widen(s.k)], k: widen(t.k) } where #near(s.y, <k>) or s.x > <0.0>
+run g(x: []f32, out: mut []f32, <n: i32>):
+  r := <0.0>
+  for <i: i32> from <0> up to <n> by <4>:
+    r <- r + x[<i> + <1> up to <n>]
+    if <i> > <8>:
+      out[<i>] <- r * <x[i-1]>
+    else if <n> < <3>:
+      r <- x[@]
+    else:
+      repeat <j: i32> from <0> up to <3>:
+        out[unchecked <i> * <2> + <j>] <- x[<j>]
+  let <total: f32> = sum(r)
+  out[<0> up to <1>] <- <total>
+";
+
 #[test]
-fn the_sample_is_sound() {
+fn the_samples_are_sound() {
     lowered(SAMPLE, SSE2);
+    let program = lowered(RUNS, SSE2);
+    assert_eq!(tined::check(&resolve_tines::run(&program).expect("resolve-tines")), Ok(()));
 }
 
 #[test]
@@ -160,6 +190,16 @@ fn damaged_programs_never_panic() {
         "g(",
         "not ",
         "true",
+        "s",
+        "s.x",
+        "out[",
+        "<i>",
+        " up to ",
+        "widen(",
+        "[]f32",
+        "stack P",
+        "for <z: i32> from <0> up to <n>:",
+        " where ",
     ];
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |below: usize| {
@@ -168,8 +208,8 @@ fn damaged_programs_never_panic() {
         state ^= state << 17;
         (state % below as u64) as usize
     };
-    for _ in 0..4000 {
-        let mut text = SAMPLE.to_owned();
+    for round in 0..6000 {
+        let mut text = if round % 3 == 0 { SAMPLE } else { RUNS }.to_owned();
         for _ in 0..=random(3) {
             let start = random(text.len());
             let end = (start + random(6)).min(text.len());

@@ -221,6 +221,32 @@ fn signatures_of_runs_are_checked() {
 }
 
 #[test]
+fn the_widest_element_decides_the_lanes() {
+    let errors = |body: &str| {
+        let text = format!("pack P {{ f32: x; f64: d; i32: n; u8: k; }}\nrun f(s: stack P) -> stack P:\n  {body}\n");
+        type_errors(&text, SSE2)
+    };
+    // What is not touched does not count.
+    assert_eq!(errors("s with { x: s.x + <1.0> }"), [] as [&str; 0]);
+    let wide = errors("s with { x: s.x + <1.0>, d: s.d }");
+    let named = "the column `x` is f32 and has no rack in a run over 64-bit lanes";
+    assert!(wide.iter().any(|error| error.contains(named)), "{wide:?}");
+    assert!(wide.iter().any(|error| error.contains("racks of 64-bit elements are not available yet")), "{wide:?}");
+    // A compaction writes every column.
+    let moved = errors("compact s where s.x > <0.0>");
+    assert!(moved.iter().any(|error| error.contains(named)), "{moved:?}");
+    let widened = errors("s with { n: widen(s.n) }");
+    assert!(widened.iter().any(|error| error.contains("racks of 64-bit elements")), "{widened:?}");
+    // Nor does one that is moved only.
+    let by_flag = "pack P { f32: x; f64: d; }\nrun f(s: stack P, <b: bool>) -> stack P:\n  compact s where <b>\n";
+    assert!(one(by_flag).contains(named));
+    let narrow = "pack P { u8: k; }\nrun f(s: stack P, <b: bool>) -> stack P:\n  compact s where <b>\n";
+    assert!(one(narrow).contains("compaction in 8-bit lanes is not available yet"));
+    let byte = errors("s with { k: s.k }");
+    assert!(byte.is_empty(), "{byte:?}");
+}
+
+#[test]
 fn lanes_neither_move_nor_fold_in_a_stack_run() {
     let errors = |value: &str| {
         let text = format!(

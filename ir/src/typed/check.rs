@@ -125,6 +125,18 @@ impl Checker<'_> {
         self.bind(looped.index);
     }
 
+    fn column(&mut self, stack: LocalId, column: u32, ty: Ty) {
+        self.read(stack, false);
+        let elem = match self.function.pointees.get(stack) {
+            Some(Pointee::Stack { columns, .. }) => columns.get(column as usize).map(|(_, elem)| *elem),
+            _ => None,
+        };
+        let rack = elem.zip(ty.lane_bits()).and_then(|(elem, bits)| working_rack(elem, bits));
+        if rack != Some(ty) {
+            self.fault(format!("column {column} is read as {ty}"));
+        }
+    }
+
     /// The place of an access; `ty` is what is read or written.
     fn access(&mut self, access: &Access, ty: Ty) {
         let function = self.function;
@@ -246,17 +258,7 @@ impl Checker<'_> {
                     self.fault(format!("`{}` is read as {}", function.locals[*local].name, expr.ty));
                 }
             }
-            ExprKind::Column { stack, column } => {
-                self.read(*stack, false);
-                let elem = match function.pointees.get(*stack) {
-                    Some(Pointee::Stack { columns, .. }) => columns.get(*column as usize).map(|(_, elem)| *elem),
-                    _ => None,
-                };
-                let rack = elem.zip(expr.ty.lane_bits()).and_then(|(elem, bits)| working_rack(elem, bits));
-                if rack != Some(expr.ty) {
-                    self.fault(format!("column {column} is read as {}", expr.ty));
-                }
-            }
+            ExprKind::Column { stack, column } => self.column(*stack, *column, expr.ty),
             ExprKind::Load(access) => {
                 if in_region {
                     self.fault("memory is read in a region".into());

@@ -22,7 +22,7 @@ use rake_ir::limits;
 use rake_ir::ops::Op;
 use rake_ir::span::Span;
 use rake_ir::surface::{
-    BinaryOp, Block, Def, DefKind, ExprId, ExprKind, File, Function, Name, Param, StmtId, StmtKind,
+    BinaryOp, Block, Def, DefKind, ExprId, ExprKind, FieldInit, File, Function, Name, Param, StmtId, StmtKind,
 };
 use scope::Scope;
 use smol_str::{SmolStr, format_smolstr};
@@ -327,18 +327,17 @@ impl<'a> Resolver<'a> {
                 Some((name, span)) => self.bind_as_meant(name, span),
                 None => self.expr(*value),
             },
-            StmtKind::With { stack, fields, predicate } => {
-                self.value_name(&stack.text, stack.span);
-                predicate.iter().for_each(|&e| self.expr(e));
-                fields.iter().for_each(|field| self.expr(field.value));
-            }
-            StmtKind::Compact { stack, fields, predicate } => {
-                self.value_name(&stack.text, stack.span);
-                self.expr(*predicate);
-                fields.iter().for_each(|field| self.expr(field.value));
-            }
+            StmtKind::With { stack, fields, predicate } => self.replaced(stack, fields, *predicate),
+            StmtKind::Compact { stack, fields, predicate } => self.replaced(stack, fields, Some(*predicate)),
             StmtKind::Break | StmtKind::Continue | StmtKind::Error => {}
         }
+    }
+
+    /// The result of a stack run.
+    fn replaced(&mut self, stack: &Name, fields: &'a [FieldInit], predicate: Option<ExprId>) {
+        self.value_name(&stack.text, stack.span);
+        predicate.iter().for_each(|&e| self.expr(e));
+        fields.iter().for_each(|field| self.expr(field.value));
     }
 
     fn bind_as_meant(&mut self, name: SmolStr, span: Span) {

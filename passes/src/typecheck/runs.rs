@@ -258,6 +258,7 @@ impl Body<'_, '_> {
     ) -> Option<Traverse> {
         let Replaced { stack: name, fields, predicate, compact, span } = *replaced;
         let stack = self.written_stack(name, result);
+        let stack = stack.filter(|&stack| !compact || self.moves(stack, bits, span));
         let predicate = predicate.map(|predicate| {
             let value = self.predicate(predicate, "`where`");
             self.expect(value, Some(Ty::Mask(bits)), " after `where`")
@@ -341,6 +342,9 @@ impl Body<'_, '_> {
             self.no_rack(&name.text, elem, bits, name.span);
             return None;
         };
+        if !self.lanes_of(bits, name.span) {
+            return None;
+        }
         let value = self.expr(field.value, Some(ty.elem()));
         let place = match Ty::Rack(elem) == ty {
             true => format!(" for the column `{}`", name.text),
@@ -392,16 +396,39 @@ impl Body<'_, '_> {
                 return None;
             }
         };
-        let feature = match ty.elem().bits() {
+        if !self.lanes_of(bits, span) {
+            return None;
+        }
+        Some(self.alloc(typed::ExprKind::Column { stack, column }, ty, span))
+    }
+
+    /// Whether the profile computes lanes of this width.
+    fn lanes_of(&mut self, bits: u32, span: Span) -> bool {
+        let feature = match bits {
             32 => Feature::StackRuns,
             64 => Feature::OtherRacks,
             _ => Feature::NarrowRacks,
         };
-        if feature.status(self.decls.profile) != Status::Available {
+        let available = feature.status(self.decls.profile) == Status::Available;
+        if !available {
             self.report(not_available(feature, self.decls.profile, span));
-            return None;
         }
-        Some(self.alloc(typed::ExprKind::Column { stack, column }, ty, span))
+        available
+    }
+
+    /// Whether every column of a stack can be moved in lanes of this width.
+    fn moves(&mut self, stack: LocalId, bits: u32, span: Span) -> bool {
+        let Some(Pointee::Stack { columns, .. }) = self.pointees.get(stack).cloned() else { return false };
+        if let Some((name, elem)) = columns.iter().find(|(_, elem)| working_rack(*elem, bits).is_none()) {
+            self.no_rack(name, *elem, bits, span);
+            return false;
+        }
+        if bits != 32 {
+            let message = format!("compaction in {bits}-bit lanes is not available yet on {}", self.decls.profile);
+            let error = Diagnostic::error(Code::NotAvailableYet, span, message);
+            self.report(error.help("the widest column of the stack decides the lanes; give it one of 32 bits"));
+        }
+        bits == 32
     }
 
     /// `widen(s.x)`.
