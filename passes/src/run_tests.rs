@@ -10,7 +10,7 @@ use rake_ir::{tined, typed};
 
 const SAMPLES: &str = "pack Samples { f32: value; u8: quality; }\n";
 
-const PROFILES: [Profile; 3] = [SSE2, Profile::X86Avx512, Profile::WasmSimd128];
+const PROFILES: [Profile; 4] = [SSE2, Profile::X86Avx512, Profile::WasmSimd128, Profile::Scalar];
 
 fn samples(count: usize, profile: Profile) -> (Caller, u64, u64, u64) {
     let values: Vec<f32> = (0..count).map(|at| at as f32 - 1.5).collect();
