@@ -10,7 +10,7 @@ use rake_ir::fused::Region;
 use rake_ir::lane::{Args, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::types::{Elem, Ty};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The lanes of a partial rack.
 #[derive(Clone, Copy)]
@@ -26,13 +26,13 @@ pub(super) struct Copier {
     map: HashMap<ValueId, ValueId>,
     rest: Option<Rest>,
     /// The masks that were narrowed to the rest's lanes.
-    narrowed: HashMap<ValueId, ValueId>,
+    narrowed: BTreeMap<ValueId, ValueId>,
 }
 
 impl Copier {
     /// A copy in which the index and the carries are these.
     pub fn new(index: ValueId, first: ValueId, carries: &[ValueId], are: &[ValueId], rest: Option<Rest>) -> Copier {
-        let mut copier = Copier { map: HashMap::new(), rest, narrowed: HashMap::new() };
+        let mut copier = Copier { map: HashMap::new(), rest, narrowed: BTreeMap::new() };
         copier.map.insert(index, first);
         copier.replace(carries, are);
         copier

@@ -17,12 +17,12 @@ use super::index;
 use super::rule::{Key, Rule};
 use super::words::Word;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::ValueId;
+use rake_ir::lane::{Param, ValueId};
 use rake_ir::machine::{Address, Class, Cond, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::{Reg, RegInfo};
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::{Elem, Pointee, Ty};
 use smallvec::SmallVec;
 
 type Done<T> = Result<T, Diagnostic>;
@@ -208,6 +208,9 @@ impl Builder<'_> {
     fn load_rest(&mut self, memory: Elem, elem: Elem, place: Address<Reg>, rest: ValueId, site: &Site) -> Done<Reg> {
         let count = self.count_reg(rest, site)?;
         let lanes = self.profile.lanes(elem);
+        // The rest of a stack is entered when there is a record; a tail form of a general run may have no element.
+        let is_stack = |param: &Param| matches!(param.points_to, Some(Pointee::Stack { .. }));
+        let rest_has_records = self.source.params.iter().any(is_stack);
         let bytes = memory.bits() as i32 / 8;
         let info = RegInfo { class: Class::V, name: site.name.clone(), span: site.span };
         let packed = self.out.new_reg(info);
@@ -217,7 +220,8 @@ impl Builder<'_> {
         for lane in (0..lanes).rev() {
             let element = Address { disp: place.disp + lane as i32 * bytes, ..place };
             let at = Site { place: Some(element), mask: None, ..site.clone() };
-            if lane > 0 {
+            let guarded = lane > 0 || !rest_has_records;
+            if guarded {
                 self.guard(count, lane, site)?;
             }
             let first = self.by_rule(Key::LoadFirst(memory), elem, &[], &at)?;
@@ -228,13 +232,13 @@ impl Builder<'_> {
                     self.by_rule(Key::Op(Op::BitOr), Elem::I32, &[moved, first], site)?
                 }
             };
-            if lane == 0 {
+            if !guarded {
                 return self.unpacked(memory, elem, next, site);
             }
             self.set(copy, packed, next, site);
             self.end_guard(site)?;
         }
-        Err(self.lacks(site.span, "the last records of a stack"))
+        self.unpacked(memory, elem, packed, site)
     }
 
     fn unpacked(&mut self, memory: Elem, elem: Elem, packed: Reg, site: &Site) -> Done<Reg> {
