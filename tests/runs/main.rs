@@ -30,6 +30,7 @@ mod aliases;
 mod build;
 mod calls_from_c;
 mod flags;
+mod general;
 mod programs;
 mod random;
 mod selections;

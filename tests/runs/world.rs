@@ -6,7 +6,7 @@ use rake_ir::fused::{Function, Program};
 use rake_ir::lane::{EvalError, eval_run};
 use rake_ir::memory::Memory;
 use rake_ir::ops::TrapReason;
-use rake_ir::types::{Elem, Pointee, Ty};
+use rake_ir::types::{Elem, Pointee};
 use rake_ir::value::Lanes;
 use rake_testkit::special::Bits;
 use rake_testkit::x86::runs::{Argument, Call, Object, Place};
@@ -61,9 +61,15 @@ pub enum Slot {
 impl World {
     /// Stacks and views of so many records, holding these values. Without records columns are null pointers.
     pub fn new(function: &Function, count: usize, values: Values) -> World {
+        World::with_counts(function, &|_| count, values)
+    }
+
+    /// As [`World::new`], with as many records or elements as a parameter is said to have.
+    pub fn with_counts(function: &Function, counts: &dyn Fn(usize) -> usize, values: Values) -> World {
         let mut world = World::default();
-        let mut is_count = false;
+        let mut viewed = None;
         for (number, param) in function.params.iter().enumerate() {
+            let count = counts(number);
             let mut elements = |column: usize, elem: Elem| -> Vec<u8> {
                 let mut value = |record| values(Slot::Element(number, column, record), elem).to_le_bytes();
                 (0..count).flat_map(|record| value(record)[..elem.bits() as usize / 8].to_vec()).collect()
@@ -83,10 +89,11 @@ impl World {
                 }
                 (Some(Pointee::View { elem, mutable }), _) => {
                     world.pass(Thing { bytes: elements(0, *elem), columns: None, elem: *elem, writable: *mutable });
-                    is_count = true;
+                    viewed = Some(count);
                     continue;
                 }
-                (None, Ty::Uniform(Elem::I32)) if is_count => {
+                (None, _) if viewed.is_some() => {
+                    let count = viewed.unwrap_or(0);
                     world.passed.push(Passed::Number(Elem::I32, count as u64));
                 }
                 (None, ty) => {
@@ -94,7 +101,7 @@ impl World {
                     world.passed.push(Passed::Number(elem, values(Slot::Number(number), elem) & elem.lane_mask()));
                 }
             }
-            is_count = false;
+            viewed = None;
         }
         world
     }

@@ -1,0 +1,105 @@
+//! General runs: loops over views, tail forms, checks that trap before they touch memory, gathers.
+
+use crate::build::{Built, Layout};
+use crate::world::{Slot, World, random};
+use rake_ir::profile::Profile;
+use rake_ir::types::Elem;
+use rake_testkit::special::Bits;
+use rake_testkit::x86::runs::{End, Place};
+
+/// Loops that stop at `n`, whatever the views hold.
+const LOOPS: &str = "\
+run sums(x: []f32, out: mut []f32, <n: i32>):
+  total := <0.0>
+  for <i: i32> from <0> up to <n> by <lanes>:
+    total <- total + x[<i> up to <n>]
+    out[<i> up to <n>] <- total
+
+run firsts(x: []i32, out: mut []i32, <n: i32>):
+  last := <-1>
+  for <i: i32> from <0> up to <n> by <lanes>:
+    if <i> > <5>:
+      last <- x[<i> up to <n>]
+    else:
+      last <- last + <x[i]>
+    out[<i> up to <n>] <- last
+
+run twice(x: []u32, out: mut []u32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes>:
+    out[<i>] <- x[<i>] + x[<i>]
+
+run ends(x: []f32, out: mut []f32, <n: i32>):
+  out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
+";
+
+/// Elements by number.
+const GATHERS: &str = "\
+pack P { i32: at; f32: x; }
+
+run look(p: stack P, table: []f32) -> stack P:
+  p with { x: table[p.at] } where p.at != <99>
+
+run all(p: stack P, table: []f32, <k: f32>) -> stack P:
+  let t = table[p.at]
+  p with { x: t * <k> + p.x }
+";
+
+const LAYOUTS: [Layout; 3] = [&|_| Place::BeforeGuard, &|_| Place::AfterGuard, &|thing| Place::Offset(4 * thing + 1)];
+
+on_x86!(loops_over_views, loops);
+
+fn loops(profile: Profile) {
+    let built = Built::new(LOOPS, profile);
+    let lanes = profile.lanes_of_bits(32);
+    let mut bits = Bits::new(21 + profile as u64);
+    for number in 0..built.fused.functions.len() {
+        let mut worlds = Vec::new();
+        for count in 0..=3 * lanes + 3 {
+            for n in [count as i64, count as i64 - 1, count as i64 + 1, lanes as i64, 0, -3] {
+                for (x, out) in [(count, count), (count + lanes, count + 1)] {
+                    let counts = |parameter: usize| if parameter == 0 { x } else { out };
+                    let mut value = |slot: Slot, elem: Elem| match slot {
+                        Slot::Number(_) => n as u64,
+                        Slot::Element(..) => random(elem, &mut bits),
+                    };
+                    let world = World::with_counts(built.function(number), &counts, &mut value);
+                    worlds.push((world, LAYOUTS.to_vec()));
+                }
+            }
+        }
+        let outs = built.agrees(number, &worlds);
+        let trapped = outs.iter().filter(|out| matches!(out.end, End::Trap(_))).count();
+        assert!(outs.is_empty() || trapped > 0 && trapped < outs.len(), "{trapped} of {} trap", outs.len());
+    }
+}
+
+/// Of the profiles that have an instruction for it.
+#[test]
+fn gathers_of_active_lanes() {
+    [Profile::X86Avx2, Profile::X86Avx512].into_iter().for_each(gathers);
+}
+
+fn gathers(profile: Profile) {
+    let built = Built::new(GATHERS, profile);
+    let lanes = profile.lanes_of_bits(32);
+    let mut bits = Bits::new(22 + profile as u64);
+    for number in 0..built.fused.functions.len() {
+        let mut worlds = Vec::new();
+        for count in 0..=3 * lanes + 3 {
+            for (elements, wrong) in [(1, 0), (7, 0), (40, 0), (7, 1), (7, 7), (0, 0)] {
+                let strange = [99, -1, i64::from(i32::MIN), elements, i64::from(i32::MAX)];
+                let mut value = |slot: Slot, elem: Elem| match slot {
+                    // One index in many is wrong, or the one that is left out.
+                    Slot::Element(0, 0, _) if wrong > 0 && bits.below(40) < wrong => strange[bits.below(5)] as u64,
+                    Slot::Element(0, 0, _) if bits.below(4) == 0 && number == 0 => 99,
+                    Slot::Element(0, 0, _) => bits.below(elements as usize) as u64,
+                    _ => random(elem, &mut bits),
+                };
+                let counts = |parameter: usize| if parameter == 0 { count } else { elements as usize };
+                let world = World::with_counts(built.function(number), &counts, &mut value);
+                worlds.push((world, LAYOUTS.to_vec()));
+            }
+        }
+        built.agrees(number, &worlds);
+    }
+}
