@@ -2,6 +2,7 @@
 //!
 //! The checker refuses by this table, and `--print-capabilities` prints it.
 
+use crate::machine::Idioms;
 use crate::ops::{OPS, Op, Syntax, TypeRule};
 use crate::profile::Profile;
 use crate::reference::Reference;
@@ -77,7 +78,10 @@ impl Feature {
 
     /// Whether the profile compiles it.
     pub fn status(self, profile: Profile) -> Status {
-        if profile.info().available && FEATURES[self as usize].2 { Status::Available } else { Status::NotYet }
+        // Code with bodies needs their markers.
+        let runs = matches!(self, Feature::Packs | Feature::StackRuns | Feature::GeneralRuns);
+        let there = profile.info().available && (!runs || Idioms::of(profile).control.is_some());
+        if there && FEATURES[self as usize].2 { Status::Available } else { Status::NotYet }
     }
 }
 

@@ -29,7 +29,7 @@ fn type_of(class: Class) -> Ty {
     match class {
         Class::G => Ty::Uniform(Elem::I32),
         Class::F => Ty::Uniform(Elem::F32),
-        Class::V | Class::K => Ty::Rack(Elem::F32),
+        Class::V | Class::K | Class::S => Ty::Rack(Elem::F32),
     }
 }
 

@@ -136,8 +136,7 @@ impl<'a> Builder<'a> {
     /// Lowers one value.
     pub fn value(&mut self, id: ValueId, shape: &Shape, region: Option<u32>) -> Result<(), Diagnostic> {
         let value = &self.source.values[id];
-        let mut site =
-            Site { region, span: value.span, name: value.name.clone(), mask: None, kept: Kept::Any, place: None };
+        let mut site = Site { region, ..self.at(id) };
         if !known(value.ty) {
             let message = format!("`{}` is not available on {} yet", value.ty, self.profile);
             return Err(Diagnostic::error(Code::NotAvailableYet, value.span, message));

@@ -146,16 +146,7 @@ impl Context<'_> {
             let word = op == X86::WordConst;
             expect(found.next(), if word { Decoded::Number(imm.into()) } else { Decoded::Immediate(imm) })?;
         }
-        if let Some(extra) = found.next() {
-            return Err(format!("one operand too many: {extra:?}"));
-        }
-        if decoded.mask != mask {
-            return Err(format!("opmask {:?} decoded, {mask:?} expected", decoded.mask));
-        }
-        if decoded.broadcast != broadcast {
-            return Err("broadcast in one and not in the other".into());
-        }
-        Ok(())
+        ends(decoded, found.next(), mask, broadcast)
     }
 
     /// What a register, an address or a number has to be.
@@ -262,6 +253,25 @@ impl Context<'_> {
         }
         Ok(())
     }
+}
+
+/// What is left once the operands are compared.
+fn ends(
+    decoded: &Instruction,
+    extra: Option<Decoded>,
+    mask: Option<(u8, bool)>,
+    broadcast: bool,
+) -> Result<(), String> {
+    if let Some(extra) = extra {
+        return Err(format!("one operand too many: {extra:?}"));
+    }
+    if decoded.mask != mask {
+        return Err(format!("opmask {:?} decoded, {mask:?} expected", decoded.mask));
+    }
+    if decoded.broadcast != broadcast {
+        return Err("broadcast in one and not in the other".into());
+    }
+    Ok(())
 }
 
 fn expect(found: Option<Decoded>, expected: Decoded) -> Result<(), String> {

@@ -356,10 +356,9 @@ fn check_instruction(
                     wrong.push((Obligation::BoundaryRegisters, text));
                 }
             }
+            Operand::Place(place) if place.base == STACK && frame.source(place).is_some() => {}
             Operand::Place(place) if place.base == STACK => {
-                if frame.source(place).is_none() {
-                    wrong.push((Obligation::Saves, format!("`{name}` reads no argument from the stack")));
-                }
+                wrong.push((Obligation::Saves, format!("`{name}` reads no argument from the stack")));
             }
             Operand::Place(place) => {
                 wrong.extend(check_place(name, place, state, table).map(|text| (Obligation::Transfers, text)))
