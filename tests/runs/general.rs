@@ -32,6 +32,12 @@ run ends(x: []f32, out: mut []f32, <n: i32>):
   out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
 ";
 
+/// Bounds that differ by more than 32 bits hold.
+const PART: &str = "\
+run part(x: []f32, out: mut []f32, <i: i32>, <n: i32>):
+  out[<i> up to <n>] <- x[<i> up to <n>]
+";
+
 /// Elements by number.
 const GATHERS: &str = "\
 pack P { i32: at; f32: x; }
@@ -71,6 +77,23 @@ fn loops(profile: Profile) {
         let trapped = outs.iter().filter(|out| matches!(out.end, End::Trap(_))).count();
         assert!(outs.is_empty() || trapped > 0 && trapped < outs.len(), "{trapped} of {} trap", outs.len());
     }
+}
+
+on_x86!(bounds_far_apart, far_apart);
+
+fn far_apart(profile: Profile) {
+    let built = Built::new(PART, profile);
+    let ends = [i32::MIN, i32::MIN + 2, -9, -1, 0, 1, 3, 4, 5, i32::MAX - 1, i32::MAX];
+    let mut worlds = Vec::new();
+    for (i, n) in ends.iter().flat_map(|&i| ends.map(|n| (i, n))) {
+        let mut value = |slot: Slot, _: Elem| match slot {
+            Slot::Number(4) => i as u64,
+            Slot::Number(_) => n as u64,
+            Slot::Element(parameter, _, record) => (10 * parameter + record) as u64,
+        };
+        worlds.push((World::new(built.function(0), 4, &mut value), LAYOUTS.to_vec()));
+    }
+    built.agrees(0, &worlds);
 }
 
 /// Of the profiles that have an instruction for it.

@@ -112,7 +112,13 @@ fn padding(out: &mut String, line: &str, written: &mut u32) {
 /// A line whose local labels no other file has, should several become one.
 fn labelled(line: &str, stem: &str) -> String {
     let stem: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    line.replace(".LC", &format!(".LC_{stem}_"))
+    let mut parts = line.split(".L");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| match part.strip_prefix('C') {
+        Some(constant) => format!("{out}.LC_{stem}_{constant}"),
+        None if part.starts_with(|c: char| c.is_ascii_digit()) => format!("{out}.L_{stem}_{part}"),
+        None => format!("{out}.L{part}"),
+    })
 }
 
 /// A line as a C string.

@@ -92,10 +92,11 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
             Evex => seq![GatherK(A, ZERO, PLACE)],
             Sse => none,
         },
+        // A difference of two words may need more than 32 bits; what is negative stays so.
         Key::Op(Op::InRange) => match space {
-            Sse => seq![MovdIn(A), Splatps(S0), Pcmpgtd(S1, LANES_4)],
-            Vex => seq![MovdIn(A), SplatLowd(S0), Pcmpgtd(S1, LANES_8)],
-            Evex => seq![SplatWord(A), PcmpdK(S0, LANES) #6],
+            Sse => seq![SarLong(A) #63, OrLong(S0, A), MovdIn(S1), Splatps(S2), Pcmpgtd(S3, LANES_4)],
+            Vex => seq![SarLong(A) #63, OrLong(S0, A), MovdIn(S1), SplatLowd(S2), Pcmpgtd(S3, LANES_8)],
+            Evex => seq![SarLong(A) #63, OrLong(S0, A), SplatWord(S1), PcmpdK(S2, LANES) #6],
         },
         Key::Op(Op::CountTrue) => match space {
             Sse => seq![Psrld(A) #31, Pshufd(S0) #0x4e, Paddd(S0, S1), Pshufd(S2) #0xb1, Paddd(S2, S3), MovdOut(S4)],
