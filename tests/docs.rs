@@ -247,7 +247,8 @@ fn the_readme_shows_true_output() {
 fn output(arguments: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
     std::fs::create_dir_all(folder.join("examples")).expect("the target folder can be written");
-    for entry in std::fs::read_dir(root().join("examples")).expect("there are examples").flatten() {
+    let entries = std::fs::read_dir(root().join("examples")).expect("there are examples").flatten();
+    for entry in entries.filter(|entry| entry.path().is_file()) {
         std::fs::copy(entry.path(), folder.join("examples").join(entry.file_name())).expect("an example can be copied");
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_rakec"));
