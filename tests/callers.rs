@@ -37,7 +37,7 @@ fn c_calls_every_example() {
             let mut rakec = Command::new(env!("CARGO_BIN_EXE_rakec"));
             output(rakec.args([mode, "--check-passes", "--no-report", "-o"]).arg(to).arg(&source));
         }
-        for compiler in ["gcc", "clang"] {
+        for compiler in ["gcc", "clang-19"] {
             let program = folder.join(format!("{run}-{compiler}"));
             let mut c = Command::new(compiler);
             c.args(["-std=c11", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-I"]).arg(&folder);
