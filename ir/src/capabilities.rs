@@ -76,6 +76,11 @@ impl Feature {
         FEATURES[self as usize].1
     }
 
+    /// Whether some profile compiles it, so that it is checked for all; a back end refuses what it cannot do.
+    pub const fn is_checked(self) -> bool {
+        FEATURES[self as usize].2
+    }
+
     /// Whether the profile compiles it.
     pub fn status(self, profile: Profile) -> Status {
         // Code with bodies needs their markers.

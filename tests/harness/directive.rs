@@ -17,6 +17,7 @@
 //!
 //! Directives are parsed strictly: a word that is not known fails the case.
 
+use rake_ir::capabilities::{Feature, Status};
 use rake_ir::diag::Code;
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::{Family, Profile};
@@ -25,15 +26,19 @@ use rake_ir::value::parse_literal;
 use rakec::pipeline;
 use std::collections::BTreeSet;
 
-/// The profiles of a directive that names none: those with machine code of vectors.
-pub fn default_profiles() -> Vec<Profile> {
+/// The profiles of a directive that names none: those with machine code of vectors, in a file with runs those that compile
+/// them.
+fn default_profiles(runs: bool) -> Vec<Profile> {
     let native = |profile: &Profile| matches!(profile.info().family, Family::X86 | Family::Aarch64);
-    Profile::all().filter(native).collect()
+    let compiles = |profile: &Profile| !runs || Feature::StackRuns.status(*profile) == Status::Available;
+    Profile::all().filter(native).filter(compiles).collect()
 }
 
 /// What a case file asks for.
 #[derive(Clone, Debug, Default)]
 pub struct Directives {
+    /// The profiles of a directive that names none.
+    defaults: Vec<Profile>,
     /// Passes to snapshot, by place in the table, each with its profiles.
     pub dumps: Vec<(usize, Vec<Profile>)>,
     /// Profiles on which it must compile.
@@ -119,7 +124,8 @@ impl Directives {
     /// # Errors
     /// The first line that is no directive although it starts like one, with its number.
     pub fn parse(source: &str) -> Result<Directives, String> {
-        let mut found = Directives::default();
+        let runs = source.lines().any(|line| line.starts_with("run "));
+        let mut found = Directives { defaults: default_profiles(runs), ..Directives::default() };
         for (index, line) in source.lines().enumerate() {
             let Some((_, comment)) = line.split_once("~~") else { continue };
             let comment = comment.trim();
@@ -165,7 +171,7 @@ impl Directives {
                 Ok(())
             }
             None if rest == "agrees" => {
-                self.agrees.extend(default_profiles());
+                self.agrees.extend(self.defaults.iter().copied());
                 Ok(())
             }
             _ => self.count(rest, text),
@@ -203,7 +209,7 @@ impl Directives {
         let (subject, items) = rest.split_once(':').ok_or("`:` is missing")?;
         let (what, on) = match subject.split_once(' ') {
             Some((what, on)) => (what, profiles(on)?),
-            None => (subject, default_profiles()),
+            None => (subject, self.defaults.clone()),
         };
         let pass = if what == "instructions" { None } else { Some(pass(what)?) };
         let items = items.split(',').map(|item| {
@@ -233,7 +239,7 @@ impl Directives {
     }
 
     fn memory(&mut self, rest: &str, text: &str) -> Result<(), String> {
-        let (on, call) = called_on(rest)?;
+        let (on, call) = called_on(rest, &self.defaults)?;
         let (function, rest) = call.split_once('(').ok_or("a call is missing")?;
         let (given, left) = rest.rsplit_once(") = ").ok_or("`= RESULT` is missing")?;
         // Braces only show which columns belong together.
@@ -248,7 +254,7 @@ impl Directives {
     }
 
     fn value(&mut self, rest: &str, text: &str) -> Result<(), String> {
-        let (on, call) = called_on(rest)?;
+        let (on, call) = called_on(rest, &self.defaults)?;
         let (function, rest) = call.split_once('(').ok_or("a call is missing")?;
         let (arguments, result) = rest.rsplit_once(") = ").ok_or("`= RESULT` is missing")?;
         let arguments = arguments_of(arguments)?;
@@ -260,8 +266,8 @@ impl Directives {
 }
 
 /// The profiles before a call, and the call.
-fn called_on(rest: &str) -> Result<(Vec<Profile>, &str), String> {
-    let Some(rest) = rest.strip_prefix("on ") else { return Ok((default_profiles(), rest)) };
+fn called_on<'a>(rest: &'a str, defaults: &[Profile]) -> Result<(Vec<Profile>, &'a str), String> {
+    let Some(rest) = rest.strip_prefix("on ") else { return Ok((defaults.to_vec(), rest)) };
     let space = rest.find('(').and_then(|open| rest[..open].rfind(' ')).ok_or("a call is missing")?;
     Ok((profiles(&rest[..space])?, &rest[space + 1..]))
 }

@@ -193,6 +193,11 @@ impl<'a> Assign<'a> {
         self.take(home);
         self.home[reg.0 as usize] = Some(home);
         let (mut op, mut args, imm) = (load.op, SmallVec::new(), load.imm);
+        // A number stands in the instruction itself.
+        args.extend(load.args.iter().filter_map(|arg| match *arg {
+            Operand::Number(number) => Some(Operand::Number(number)),
+            _ => None,
+        }));
         if let Some(literal) = load.args.first().and_then(|a| a.literal()) {
             let bytes = self.body.f.literals.get(literal.0 as usize)?;
             args.push(match self.registers.load_splat.filter(|_| bytes.len() == 4) {

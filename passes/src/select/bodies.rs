@@ -43,8 +43,10 @@ pub(super) fn function(
     let mut run = Run { builder: &mut builder, f, demand: &demand, merges: Vec::new(), regions: 0 };
     let mut errors = Vec::new();
     for (at, stmt) in f.body.iter().enumerate() {
-        if let Err(error) = run.statement(at, stmt, extents[at]) {
-            errors.push(error);
+        match run.statement(at, stmt, extents[at]) {
+            // What reads a value that was refused only follows.
+            Err(error) if error.code != Code::Internal || errors.is_empty() => errors.push(error),
+            _ => {}
         }
     }
     if errors.is_empty() { builder.finish().map_err(|d| vec![d]) } else { Err(errors) }

@@ -67,6 +67,10 @@ impl Builder<'_> {
         let place = Address { base, index: Some(indices), scale: 2, disp: 0 };
         let at = Site { place: Some(place), mask: None, ..site.clone() };
         let elem = value.ty.elem();
+        let key = if value.mask.is_some() { Key::GatherWhere(memory) } else { Key::Gather(memory) };
+        if !self.has(key, elem) {
+            return Err(self.lacks(site.span, "a gather"));
+        }
         match value.mask {
             None => self.by_rule(Key::Gather(memory), elem, &[], &at),
             Some(mask) => {

@@ -107,7 +107,7 @@ impl<'a> Declarations<'a> {
                     functions += 1;
                     Meaning::Other
                 }
-                DefKind::Pack { groups } if Feature::Packs.status(profile) == Status::Available => {
+                DefKind::Pack { groups } if Feature::Packs.is_checked() => {
                     Meaning::Pack(packs::columns(&this, groups, def.name.span, diagnostics))
                 }
                 DefKind::Const { ty, value } => Meaning::Const(this.constant(*ty, *value, diagnostics)),

@@ -3,7 +3,7 @@
 use super::body::{Body, Checked};
 use super::definitions::{Written, not_available};
 use super::packs::{self, Columns};
-use rake_ir::capabilities::{Feature, Status};
+use rake_ir::capabilities::Feature;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::limits;
 use rake_ir::span::Span;
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
         let gives = function.result.is_some_and(|ty| matches!(file.types[ty].kind, TypeKind::Stack(_)));
         let stack_run = gives || replaced.is_some();
         let feature = if stack_run { Feature::StackRuns } else { Feature::GeneralRuns };
-        if feature.status(self.decls.profile) != Status::Available {
+        if !feature.is_checked() {
             self.report(not_available(feature, self.decls.profile, def.name.span));
             return None;
         }
@@ -409,7 +409,7 @@ impl Body<'_, '_> {
             64 => Feature::OtherRacks,
             _ => Feature::NarrowRacks,
         };
-        let available = feature.status(self.decls.profile) == Status::Available;
+        let available = feature.is_checked();
         if !available {
             self.report(not_available(feature, self.decls.profile, span));
         }
