@@ -126,6 +126,11 @@ fn regions_come_to_the_known_number_of_operations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Whether a program works on memory: those are executed by tests of their own.
+fn has_runs(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("run "))
+}
+
 /// Every example, and every case at its level of fusion, wherever they compile. Where a case says `expect agrees` it must.
 fn files_run_on(profile: Profile) {
     let mut bench = Bench::default();
@@ -133,11 +138,14 @@ fn files_run_on(profile: Profile) {
     assert!(examples.len() > 2, "the examples are not where they were");
     for path in examples {
         let (name, text) = (path.display().to_string(), std::fs::read_to_string(root().join(&path)).unwrap());
+        if has_runs(&text) {
+            continue;
+        }
         if let Err(diagnostics) = bench.add(&name, &text, profile, FuseLevel::Full, THOROUGH) {
             bench.fail(format!("{name} on {profile}"), &diagnostics);
         }
     }
-    for case in cases().unwrap() {
+    for case in cases().unwrap().into_iter().filter(|case| !has_runs(&case.source)) {
         let (name, directives) = (case.path.display().to_string(), &case.directives);
         let outcome = bench.add(&name, &case.source, profile, directives.fuse, THOROUGH);
         if let (Err(diagnostics), true) = (outcome, directives.agrees.contains(&profile)) {
