@@ -14,12 +14,19 @@ trap 'rm -rf "$out"' EXIT
 
 versions=
 declare -A lanes=([sse2]=4 [avx2]=8 [avx512]=16)
+declare -A level=([sse2]=x86-64 [avx2]=x86-64-v3 [avx512]=x86-64-v4)
 for isa in sse2 avx2 avx512; do
   mkdir "$out/$isa"
-  "$rakec" --no-report --emit-obj --target "x86-$isa" -o "$out/$isa/columns.o" "$here/columns.rk"
-  "$rakec" --no-report --emit-header --target "x86-$isa" -o "$out/$isa/columns.h" "$here/columns.rk"
-  "${CC:-gcc}" -O2 -Wall -Wextra -DLANES=${lanes[$isa]} -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
-  versions+=" rake:$isa:$out/$isa/columns.o,$out/$isa/shim.o"
+  objects=
+  for runs in columns gather; do
+    # SSE2 has no gather.
+    [[ $isa-$runs == sse2-gather ]] && continue
+    "$rakec" --no-report --emit-obj --target "x86-$isa" -o "$out/$isa/$runs.o" "$here/$runs.rk"
+    "$rakec" --no-report --emit-header --target "x86-$isa" -o "$out/$isa/$runs.h" "$here/$runs.rk"
+    objects+="$out/$isa/$runs.o,"
+  done
+  "${CC:-gcc}" -O2 -Wall -Wextra -march="${level[$isa]}" -DLANES="${lanes[$isa]}" -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
+  versions+=" rake:$isa:$objects$out/$isa/shim.o"
 done
 RAKE=$versions BUILD=$out/build "$peers/run.sh" -o "$out/results.tsv" "$@"
 python3 "$here/table.py" "$out/results.tsv"

@@ -2,6 +2,9 @@
 #include <stdint.h>
 
 #include "columns.h"
+#if LANES > 4
+#include "gather.h"
+#endif
 
 #define OF(T) const T *restrict
 #define TO(T) T *restrict
