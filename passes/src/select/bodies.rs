@@ -17,7 +17,7 @@ use super::{index, parameters};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused::{self, Region};
 use rake_ir::lane::{Close, Extent, Open, Stmt, ValueId, extents};
-use rake_ir::machine::{Class, Cond, MachOp, Operand};
+use rake_ir::machine::{Class, Cond, Idioms, MachOp, Operand};
 use rake_ir::ops::Op;
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg, RegInfo};
@@ -35,6 +35,11 @@ pub(super) fn function(
     profile: Profile,
     target: &dyn Target,
 ) -> Result<Function, Vec<Diagnostic>> {
+    if Idioms::of(profile).control.is_none() {
+        let message = format!("runs are not available yet on {profile}");
+        let help = "`--print-capabilities` lists what each profile compiles";
+        return Err(vec![Diagnostic::error(Code::NotAvailableYet, f.span, message).help(help)]);
+    }
     let demand = Demand::of(f, profile, target);
     let params = parameters(f, profile).map_err(|d| vec![d])?;
     let mut builder = Builder::new(f, profile, target, params, vec![false; f.values.len()], false)?;
