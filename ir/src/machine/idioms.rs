@@ -103,6 +103,14 @@ impl Idioms {
         }
     }
 
+    /// As [`Idioms::copy`], of all 64 bits of a general register.
+    pub fn copy_whole(&self, class: Class) -> Option<MachOp> {
+        match class {
+            Class::G => Some(self.control?.words?.copy),
+            _ => self.copy(class),
+        }
+    }
+
     /// The idioms of a profile.
     pub const fn of(profile: Profile) -> &'static Idioms {
         match profile.info().family {

@@ -12,19 +12,16 @@
 use super::build::{Builder, Site};
 use super::demand::{Demand, is_word, joins};
 use super::rule::Target;
-use super::words::Word;
+use super::words::{Compared, Done, Word};
 use super::{index, parameters};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused::{self, Region};
 use rake_ir::lane::{Close, Extent, Open, Stmt, ValueId, extents};
-use rake_ir::machine::{Class, Cond, Idioms, MachOp, Operand};
+use rake_ir::machine::{Class, Idioms, MachOp, Operand};
 use rake_ir::ops::Op;
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg, RegInfo};
 use rake_ir::types::Ty;
-use smallvec::SmallVec;
-
-type Done<T> = Result<T, Diagnostic>;
 
 /// Selects a run.
 ///
@@ -57,7 +54,7 @@ pub(super) fn function(
     if errors.is_empty() { builder.finish().map_err(|d| vec![d]) } else { Err(errors) }
 }
 
-/// A value that both bodies of an `if` set, with what they set it to.
+/// A register that both bodies of an `if` set, with what this one sets it to and what the other.
 type Merge = (Reg, ValueId, ValueId);
 
 struct Run<'b, 'a> {
@@ -96,7 +93,7 @@ impl<'a> Run<'_, 'a> {
         let truth = word && super::demand::decides(self.f, id);
         let by_words = word && super::demand::of_words(op) && is_word(self.f.values[id].ty) || truth;
         if truth {
-            self.truth(id)?;
+            self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?));
         } else if by_words {
             self.builder.compute_word(id)?;
         }
@@ -129,27 +126,29 @@ impl<'a> Run<'_, 'a> {
             (Op::Or, &[a, b]) if joins(self.f, condition) => self.when(a, false, &mut |run| run.check(b, id)),
             _ => {
                 let site = self.builder.at(id);
-                let cond = self.condition(condition)?;
+                let compared = self.condition(condition)?;
                 let trap = self.builder.control(site.span)?.trap_unless;
-                self.marker(trap, Some(cond), &site);
+                self.builder.marker(trap, Some(compared), &site);
                 Ok(())
             }
         }
     }
 
-    /// Compares for a condition; one that joins others is a word first.
-    fn condition(&mut self, id: ValueId) -> Done<Cond> {
-        if joins(self.f, id) && self.f.values[id].op == Op::Not {
-            return self.condition(self.f.values[id].args[0]).map(Cond::negated);
+    /// What is compared for a condition; one that joins others is a word first.
+    fn condition(&mut self, id: ValueId) -> Done<Compared> {
+        if self.f.values[id].op == Op::Not && joins(self.f, id) {
+            let compared = self.condition(self.f.values[id].args[0])?;
+            return Ok(Compared { cond: compared.cond.negated(), ..compared });
         }
-        if joins(self.f, id) && self.builder.words[index(id)].is_none() {
-            self.truth(id)?;
+        if !joins(self.f, id) || self.builder.words[index(id)].is_some() {
+            return self.builder.compared(id);
         }
-        self.builder.condition(id)
+        let truth = self.truth(id)?;
+        self.builder.holds(truth, &self.builder.at(id))
     }
 
     /// A truth as a word: 1 where it holds.
-    fn truth(&mut self, id: ValueId) -> Done<()> {
+    fn truth(&mut self, id: ValueId) -> Done<Reg> {
         let site = self.builder.at(id);
         let info = RegInfo { class: Class::G, name: site.name.clone(), span: site.span };
         let reg = self.builder.out.new_reg(info);
@@ -159,8 +158,7 @@ impl<'a> Run<'_, 'a> {
             let one = run.builder.reg_of(Word::Number(1), &site)?;
             run.set(&[(reg, one)], &site)
         })?;
-        self.builder.words[index(id)] = Some(Word::Reg(reg));
-        Ok(())
+        Ok(reg)
     }
 
     /// Writes a body that is executed, maybe twice, where a condition holds or does not.
@@ -178,14 +176,14 @@ impl<'a> Run<'_, 'a> {
             }
             _ => {
                 let site = self.builder.at(id);
-                let cond = self.builder.condition(id)?;
-                let cond = if holds { cond } else { cond.negated() };
+                let mut compared = self.builder.compared(id)?;
+                if !holds {
+                    compared.cond = compared.cond.negated();
+                }
                 let control = self.builder.control(site.span)?;
-                self.marker(control.open_if, Some(cond), &site);
-                self.builder.scopes.push(Vec::new());
+                self.builder.open(control.open_if, Some(compared), &site);
                 body(self)?;
-                self.marker(control.end, None, &site);
-                self.leave();
+                self.builder.close(control.end, None, &site);
                 Ok(())
             }
         }
@@ -195,11 +193,6 @@ impl<'a> Run<'_, 'a> {
     fn spread(&mut self, id: ValueId) -> Done<()> {
         let racks = self.demand.shapes[index(id)].is_some();
         if racks && self.demand.words[index(id)] { self.builder.spread(id) } else { Ok(()) }
-    }
-
-    fn marker(&mut self, op: MachOp, cond: Option<Cond>, site: &Site) {
-        let imm = cond.map(|cond| cond as u8);
-        self.builder.emit(op, SmallVec::new(), imm, None, site);
     }
 
     /// A register for a value that is set more than once; `None` when nobody needs it.
@@ -236,8 +229,7 @@ impl<'a> Run<'_, 'a> {
     }
 
     fn copies(&self, class: Class, site: &Site) -> Done<MachOp> {
-        let words = || Some(self.builder.idioms.control?.words?.copy);
-        let copy = if class == Class::G { words() } else { self.builder.idioms.copy(class) };
+        let copy = self.builder.idioms.copy_whole(class);
         copy.ok_or_else(|| self.builder.lacks(site.span, "a value that a loop changes"))
     }
 
@@ -275,9 +267,8 @@ impl<'a> Run<'_, 'a> {
         let site = carries.first().map_or_else(|| self.nowhere(), |&carry| self.builder.at(carry));
         self.set(&sets, &site)?;
         let open = self.builder.control(site.span)?.open_loop;
-        self.marker(open, None, &site);
+        self.builder.open(open, None, &site);
         self.builder.loops += 1;
-        self.builder.scopes.push(Vec::new());
         self.merges.push(Vec::new());
         Ok(())
     }
@@ -300,25 +291,20 @@ impl<'a> Run<'_, 'a> {
                 sets.push((variable, self.source(variable, next)?));
             }
         }
-        self.builder.prepare(condition)?;
-        let joined = joins(self.f, condition) && self.f.values[condition].op != Op::Not;
-        if joined && self.builder.words[index(condition)].is_none() {
-            self.truth(condition)?;
+        // What is compared is computed before anything is set, and kept where that changes it.
+        let mut compared = self.condition(condition)?;
+        for arg in &mut compared.args {
+            if let Some(reg) = arg.reg().filter(|&reg| sets.iter().any(|&(to, from)| to == reg && from != reg)) {
+                let copy = self.copies(Class::G, &site)?;
+                *arg = Operand::Reg(self.builder.simple(copy, &[Operand::Reg(reg)], &site));
+            }
         }
         self.set(&sets, &site)?;
-        let cond = self.builder.condition(condition)?;
         let again = self.builder.control(site.span)?.again;
-        self.marker(again, Some(cond), &site);
+        self.builder.close(again, Some(compared), &site);
         self.builder.loops -= 1;
-        self.leave();
         self.merges.pop();
         Ok(())
-    }
-
-    fn leave(&mut self) {
-        for key in self.builder.scopes.pop().into_iter().flatten() {
-            self.builder.done.remove(&key);
-        }
     }
 
     fn open_if(&mut self, condition: ValueId, extent: Extent) -> Done<()> {
@@ -339,47 +325,39 @@ impl<'a> Run<'_, 'a> {
             own.push((variable, then, otherwise));
         }
         self.set(&before, &site)?;
-        let cond = self.condition(condition)?;
+        let compared = self.condition(condition)?;
         let open = self.builder.control(site.span)?.open_if;
-        self.marker(open, Some(cond), &site);
-        self.builder.scopes.push(Vec::new());
+        self.builder.open(open, Some(compared), &site);
         self.merges.push(own);
         Ok(())
     }
 
-    /// What the body that ends here sets.
-    fn merge(&mut self, first: bool) -> Done<()> {
+    /// Sets what the body that ends here gives.
+    fn merge(&mut self) -> Done<()> {
         let merges = self.merges.last().cloned().unwrap_or_default();
         let mut sets = Vec::new();
-        for (variable, then, otherwise) in merges {
-            sets.push((variable, self.source(variable, if first { then } else { otherwise })?));
+        for (variable, value, _) in merges {
+            sets.push((variable, self.source(variable, value)?));
         }
-        let site = self.nowhere();
-        self.set(&sets, &site)
+        self.set(&sets, &self.nowhere())
     }
 
     fn otherwise(&mut self) -> Done<()> {
-        self.merge(true)?;
+        self.merge()?;
         let site = self.nowhere();
         let marker = self.builder.control(site.span)?.otherwise;
-        self.marker(marker, None, &site);
-        self.leave();
+        self.builder.close(marker, None, &site);
         self.builder.scopes.push(Vec::new());
         // The second body has begun.
-        if let Some(merges) = self.merges.last_mut() {
-            for merge in merges {
-                merge.1 = merge.2;
-            }
-        }
+        self.merges.last_mut().into_iter().flatten().for_each(|merge| merge.1 = merge.2);
         Ok(())
     }
 
     fn end(&mut self) -> Done<()> {
-        self.merge(true)?;
+        self.merge()?;
         let site = self.nowhere();
         let marker = self.builder.control(site.span)?.end;
-        self.marker(marker, None, &site);
-        self.leave();
+        self.builder.close(marker, None, &site);
         self.merges.pop();
         Ok(())
     }

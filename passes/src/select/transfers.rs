@@ -13,19 +13,35 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::index;
 use super::rule::{Key, Rule};
-use super::words::Word;
+use super::words::{Compared, Done};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::{Param, ValueId};
-use rake_ir::machine::{Address, Class, Cond, Operand};
+use rake_ir::lane::ValueId;
+use rake_ir::machine::{Address, Class, Cond, Inst, MachOp, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::{Reg, RegInfo};
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, Pointee, Ty};
-use smallvec::SmallVec;
+use rake_ir::types::{Elem, Ty};
 
-type Done<T> = Result<T, Diagnostic>;
+/// The first elements of a rack in memory.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The element as memory holds it, and as a lane does.
+    memory: Elem,
+    elem: Elem,
+    /// Where the rack begins.
+    place: Address<Reg>,
+    /// How many of its elements exist; more than a rack has counts as all, below zero as none.
+    count: Reg,
+}
+
+impl Part {
+    /// The place of one element.
+    fn element(&self, lane: usize, site: &Site) -> Site {
+        let disp = self.place.disp + lane as i32 * (self.memory.bits() as i32 / 8);
+        Site { place: Some(Address { disp, ..self.place }), mask: None, ..site.clone() }
+    }
+}
 
 impl Builder<'_> {
     fn memory(&self, id: ValueId) -> Done<Elem> {
@@ -56,8 +72,9 @@ impl Builder<'_> {
             let mask = self.operand(Some(mask), site.span)?;
             return self.by_rule(Key::LoadWhere(memory), elem, &[mask], &at);
         }
-        let rest = self.rest(mask).ok_or_else(|| self.lacks(site.span, "a load under a mask"))?;
-        self.load_some(memory, elem, place, rest, site)
+        let count = self.rest(mask).ok_or_else(|| self.lacks(site.span, "a load under a mask"))?;
+        let part = Part { memory, elem, place, count: self.count_reg(count, site)? };
+        self.load_some(part, site)
     }
 
     fn gather(&mut self, id: ValueId, memory: Elem, site: &Site) -> Done<Reg> {
@@ -71,13 +88,8 @@ impl Builder<'_> {
         if !self.has(key, elem) {
             return Err(self.lacks(site.span, "a gather"));
         }
-        match value.mask {
-            None => self.by_rule(Key::Gather(memory), elem, &[], &at),
-            Some(mask) => {
-                let mask = self.operand(Some(mask), site.span)?;
-                self.by_rule(Key::GatherWhere(memory), elem, &[mask], &at)
-            }
-        }
+        let mask = value.mask.map(|mask| self.operand(Some(mask), site.span)).transpose()?;
+        self.by_rule(key, elem, mask.as_slice(), &at)
     }
 
     /// The lanes below a count.
@@ -106,21 +118,22 @@ impl Builder<'_> {
             return self.by_rule(Key::StoreWhere(memory), elem, &[choice, rack], &at).map(|_| ());
         }
         // The others get what they have.
-        let rest = self.rest(mask);
-        let whole = rest.is_some() && self.source.values[mask].op == Op::InRange;
-        let chosen = match (whole, rest) {
-            (true, _) => rack,
-            (false, rest) => {
-                let old = match rest {
-                    None => self.by_rule(Key::Load(memory), elem, &[], &at)?,
-                    Some(rest) => self.load_some(memory, elem, place, rest, &site)?,
-                };
-                self.by_rule(Key::Op(Op::Select), elem, &[choice, rack, old], &site)?
-            }
+        let exact = self.source.values[mask].op == Op::InRange;
+        let part = match self.rest(mask) {
+            Some(count) => Some(Part { memory, elem, place, count: self.count_reg(count, &site)? }),
+            None => None,
         };
-        match rest {
+        let mut chosen = rack;
+        if !exact {
+            let old = match part {
+                None => self.by_rule(Key::Load(memory), elem, &[], &at)?,
+                Some(part) => self.load_some(part, &site)?,
+            };
+            chosen = self.by_rule(Key::Op(Op::Select), elem, &[choice, rack, old], &site)?;
+        }
+        match part {
             None => self.by_rule(Key::Store(memory), elem, &[chosen], &at).map(|_| ()),
-            Some(rest) => self.store_some(memory, elem, chosen, place, rest, &site),
+            Some(part) => self.store_some(part, chosen, &site),
         }
     }
 
@@ -134,101 +147,75 @@ impl Builder<'_> {
         }
     }
 
+    /// Opens a body for counts above a number.
     fn guard(&mut self, count: Reg, above: usize, site: &Site) -> Done<()> {
         let control = self.control(site.span)?;
-        let compare = control.compare_long.ok_or_else(|| self.lacks(site.span, "the last records of a stack"))?;
-        self.simple(compare, &[Operand::Reg(count), Operand::Number(above as i32)], site);
-        self.emit(control.open_if, SmallVec::new(), Some(Cond::Greater as u8), None, site);
-        self.scopes.push(Vec::new());
+        let row = control.compare_long.ok_or_else(|| self.lacks(site.span, "a partial rack"))?;
+        let args = [Operand::Reg(count), Operand::Number(above as i32)];
+        self.open(control.open_if, Some(Compared { row, args, cond: Cond::Greater }), site);
         Ok(())
     }
 
     fn end_guard(&mut self, site: &Site) -> Done<()> {
         let end = self.control(site.span)?.end;
-        self.emit(end, SmallVec::new(), None, None, site);
-        for key in self.scopes.pop().into_iter().flatten() {
-            self.done.remove(&key);
-        }
+        self.close(end, None, site);
         Ok(())
     }
 
-    pub(super) fn count_reg(&mut self, count: ValueId, site: &Site) -> Done<Reg> {
+    fn otherwise(&mut self, site: &Site) -> Done<()> {
+        let marker = self.control(site.span)?.otherwise;
+        self.close(marker, None, site);
+        self.scopes.push(Vec::new());
+        Ok(())
+    }
+
+    fn count_reg(&mut self, count: ValueId, site: &Site) -> Done<Reg> {
         let word = self.word(count)?;
         self.reg_of(word, site)
     }
 
-    /// The elements below a count. In a loop most racks are whole: those are loaded as such.
-    fn load_some(&mut self, memory: Elem, elem: Elem, place: Address<Reg>, rest: ValueId, site: &Site) -> Done<Reg> {
+    /// Some elements of a rack. In a loop most racks are whole: those are loaded as such.
+    fn load_some(&mut self, part: Part, site: &Site) -> Done<Reg> {
         if self.loops == 0 {
-            return self.load_rest(memory, elem, place, rest, site);
+            return self.load_rest(part, site);
         }
         let info = RegInfo { class: Class::V, name: site.name.clone(), span: site.span };
         let (found, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
-        let count = self.count_reg(rest, site)?;
-        self.guard(count, self.profile.lanes(elem) - 1, site)?;
-        let at = Site { place: Some(place), mask: None, ..site.clone() };
-        let whole = self.by_rule(Key::Load(memory), elem, &[], &at)?;
+        self.guard(part.count, self.profile.lanes(part.elem) - 1, site)?;
+        let at = Site { place: Some(part.place), mask: None, ..site.clone() };
+        let whole = self.by_rule(Key::Load(part.memory), part.elem, &[], &at)?;
         self.set(copy, found, whole, site);
         self.otherwise(site)?;
-        let some = self.load_rest(memory, elem, place, rest, site)?;
+        let some = self.load_rest(part, site)?;
         self.set(copy, found, some, site);
         self.end_guard(site)?;
         Ok(found)
     }
 
     /// The same of a store.
-    fn store_some(
-        &mut self,
-        memory: Elem,
-        elem: Elem,
-        rack: Reg,
-        place: Address<Reg>,
-        rest: ValueId,
-        site: &Site,
-    ) -> Done<()> {
+    fn store_some(&mut self, part: Part, rack: Reg, site: &Site) -> Done<()> {
         if self.loops == 0 {
-            return self.store_rest(memory, elem, rack, place, rest, site);
+            return self.store_rest(part, rack, site);
         }
-        let count = self.count_reg(rest, site)?;
-        self.guard(count, self.profile.lanes(elem) - 1, site)?;
-        let at = Site { place: Some(place), mask: None, ..site.clone() };
-        self.by_rule(Key::Store(memory), elem, &[rack], &at)?;
+        self.guard(part.count, self.profile.lanes(part.elem) - 1, site)?;
+        let at = Site { place: Some(part.place), mask: None, ..site.clone() };
+        self.by_rule(Key::Store(part.memory), part.elem, &[rack], &at)?;
         self.otherwise(site)?;
-        self.store_rest(memory, elem, rack, place, rest, site)?;
+        self.store_rest(part, rack, site)?;
         self.end_guard(site)
     }
 
-    fn otherwise(&mut self, site: &Site) -> Done<()> {
-        let marker = self.control(site.span)?.otherwise;
-        self.emit(marker, SmallVec::new(), None, None, site);
-        for key in self.scopes.pop().into_iter().flatten() {
-            self.done.remove(&key);
-        }
-        self.scopes.push(Vec::new());
-        Ok(())
-    }
-
-    /// The elements below a count, from the last to the first: each moves those behind it away from the front.
-    fn load_rest(&mut self, memory: Elem, elem: Elem, place: Address<Reg>, rest: ValueId, site: &Site) -> Done<Reg> {
-        let count = self.count_reg(rest, site)?;
-        let lanes = self.profile.lanes(elem);
-        // The rest of a stack is entered when there is a record; a tail form of a general run may have no element.
-        let is_stack = |param: &Param| matches!(param.points_to, Some(Pointee::Stack { .. }));
-        let rest_has_records = self.source.params.iter().any(is_stack);
-        let bytes = memory.bits() as i32 / 8;
+    /// The elements below the count, from the last to the first: each moves those behind it away from the front.
+    fn load_rest(&mut self, part: Part, site: &Site) -> Done<Reg> {
+        let Part { memory, elem, .. } = part;
         let info = RegInfo { class: Class::V, name: site.name.clone(), span: site.span };
-        let packed = self.out.new_reg(info);
+        let (packed, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
         let zero = self.lanes(&[0], site);
-        let copy = self.copy_rack(site.span)?;
         self.set(copy, packed, zero, site);
+        let lanes = self.profile.lanes(elem);
         for lane in (0..lanes).rev() {
-            let element = Address { disp: place.disp + lane as i32 * bytes, ..place };
-            let at = Site { place: Some(element), mask: None, ..site.clone() };
-            let guarded = lane > 0 || !rest_has_records;
-            if guarded {
-                self.guard(count, lane, site)?;
-            }
-            let first = self.by_rule(Key::LoadFirst(memory), elem, &[], &at)?;
+            self.guard(part.count, lane, site)?;
+            let first = self.by_rule(Key::LoadFirst(memory), elem, &[], &part.element(lane, site))?;
             let next = match lane + 1 == lanes {
                 true => first,
                 false => {
@@ -236,73 +223,42 @@ impl Builder<'_> {
                     self.by_rule(Key::Op(Op::BitOr), Elem::I32, &[moved, first], site)?
                 }
             };
-            if !guarded {
-                return self.unpacked(memory, elem, next, site);
-            }
             self.set(copy, packed, next, site);
             self.end_guard(site)?;
         }
-        self.unpacked(memory, elem, packed, site)
-    }
-
-    fn unpacked(&mut self, memory: Elem, elem: Elem, packed: Reg, site: &Site) -> Done<Reg> {
-        if memory.bits() == elem.bits() {
-            return Ok(packed);
+        match memory.bits() == elem.bits() {
+            true => Ok(packed),
+            false => self.by_rule(Key::Unpack(memory), elem, &[packed], site),
         }
-        self.by_rule(Key::Unpack(memory), elem, &[packed], site)
     }
 
-    /// The elements below a count.
-    fn store_rest(
-        &mut self,
-        memory: Elem,
-        elem: Elem,
-        rack: Reg,
-        place: Address<Reg>,
-        rest: ValueId,
-        site: &Site,
-    ) -> Done<()> {
-        let count = self.count_reg(rest, site)?;
+    /// The elements below the count.
+    fn store_rest(&mut self, part: Part, rack: Reg, site: &Site) -> Done<()> {
+        let Part { memory, elem, .. } = part;
         let mut packed = rack;
         if memory.bits() != elem.bits() {
             packed = self.by_rule(Key::Pack(memory), elem, &[rack], site)?;
         }
-        let bytes = memory.bits() as i32 / 8;
-        let mut open = 0;
-        for lane in 0..self.profile.lanes(elem) {
-            let element = Address { disp: place.disp + lane as i32 * bytes, ..place };
-            let at = Site { place: Some(element), mask: None, ..site.clone() };
+        let lanes = self.profile.lanes(elem);
+        for lane in 0..lanes {
             // Who has no element before has none here.
-            self.guard(count, lane, site)?;
-            open += 1;
+            self.guard(part.count, lane, site)?;
             if lane > 0 {
                 packed = self.by_rule(Key::MoveDown(memory), elem, &[packed], site)?;
             }
-            self.by_rule(Key::StoreFirst(memory), elem, &[packed], &at)?;
+            self.by_rule(Key::StoreFirst(memory), elem, &[packed], &part.element(lane, site))?;
         }
-        (0..open).try_for_each(|_| self.end_guard(site))
+        (0..lanes).try_for_each(|_| self.end_guard(site))
     }
 
-    fn copy_rack(&self, span: Span) -> Done<rake_ir::machine::MachOp> {
+    fn copy_rack(&self, span: Span) -> Done<MachOp> {
         self.idioms.copy(Class::V).ok_or_else(|| self.lacks(span, "the last records of a stack"))
     }
 
     /// Sets a register that may have been set before.
-    pub(super) fn set(&mut self, copy: rake_ir::machine::MachOp, to: Reg, from: Reg, site: &Site) {
+    pub(super) fn set(&mut self, copy: MachOp, to: Reg, from: Reg, site: &Site) {
         let args = [Operand::Reg(from)].into_iter().collect();
-        let inst = rake_ir::machine::Inst { op: copy, dst: Some(to), args, imm: None, region: None, span: site.span };
+        let inst = Inst { op: copy, dst: Some(to), args, imm: None, region: None, span: site.span };
         self.out.insts.push(inst);
-    }
-
-    /// Has the words of a condition written in front of what is set before it is compared.
-    pub(super) fn prepare(&mut self, condition: ValueId) -> Done<()> {
-        let site = self.at(condition);
-        for word in super::demand::comparison(self.source, condition).into_iter().flatten() {
-            if let Word::Sum(..) = self.word(word)? {
-                let reg = self.reg_of(self.word(word)?, &site)?;
-                self.words[index(word)] = Some(Word::Reg(reg));
-            }
-        }
-        Ok(())
     }
 }

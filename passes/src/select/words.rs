@@ -14,12 +14,13 @@ use super::rule::{Key, WordKey};
 use super::shape::Kept;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
-use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Operand};
+use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Mem, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::Reg;
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, ElemClass};
 use rake_ir::value::to_i128;
+use smallvec::SmallVec;
 
 /// A word, as far as it has been computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +33,15 @@ pub(super) enum Word {
     Number(i64),
 }
 
-type Done<T> = Result<T, Diagnostic>;
+/// What stands in front of a marker, and the marker's condition.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compared {
+    pub row: MachOp,
+    pub args: [Operand<Reg>; 2],
+    pub cond: Cond,
+}
+
+pub(super) type Done<T> = Result<T, Diagnostic>;
 
 impl Builder<'_> {
     pub(super) fn at(&self, id: ValueId) -> Site {
@@ -48,6 +57,28 @@ impl Builder<'_> {
 
     pub(super) fn control(&self, span: Span) -> Done<ControlIdioms> {
         self.idioms.control.ok_or_else(|| self.lacks(span, "a run"))
+    }
+
+    /// Writes a marker behind its comparison.
+    pub(super) fn marker(&mut self, marker: MachOp, compared: Option<Compared>, site: &Site) {
+        if let Some(Compared { row, args, .. }) = compared {
+            self.simple(row, &args, site);
+        }
+        self.emit(marker, SmallVec::new(), compared.map(|compared| compared.cond as u8), None, site);
+    }
+
+    /// Opens a body: what is computed in it is there up to its end.
+    pub(super) fn open(&mut self, marker: MachOp, compared: Option<Compared>, site: &Site) {
+        self.marker(marker, compared, site);
+        self.scopes.push(Vec::new());
+    }
+
+    /// Closes a body.
+    pub(super) fn close(&mut self, marker: MachOp, compared: Option<Compared>, site: &Site) {
+        self.marker(marker, compared, site);
+        for key in self.scopes.pop().into_iter().flatten() {
+            self.done.remove(&key);
+        }
     }
 
     fn row(&self, key: WordKey, span: Span) -> Done<MachOp> {
@@ -170,7 +201,7 @@ impl Builder<'_> {
         let row = self.row(WordKey::Op(op), site.span)?;
         // Some rows take no number.
         let b = match (b, row.info().slots.get(1).map(|slot| slot.mem)) {
-            (Operand::Number(n), Some(rake_ir::machine::Mem::No)) => Operand::Reg(self.number(n.into(), site)?),
+            (Operand::Number(n), Some(Mem::No)) => Operand::Reg(self.number(n.into(), site)?),
             (b, _) => b,
         };
         Ok(Word::Reg(self.simple(row, &[Operand::Reg(a), b], site)))
@@ -223,32 +254,30 @@ impl Builder<'_> {
         Ok(Address { base, index, scale: if index.is_some() { scale as u8 } else { 0 }, disp })
     }
 
-    /// Compares for a condition; the immediate of the marker behind it.
-    pub(super) fn condition(&mut self, id: ValueId) -> Done<Cond> {
+    /// What is compared for a condition that joins no others, its operands computed.
+    pub(super) fn compared(&mut self, id: ValueId) -> Done<Compared> {
         let site = self.at(id);
         let control = self.control(site.span)?;
-        let value = &self.source.values[id];
-        let (long, word) = (control.compare_long, control.compare_word);
-        if let Some([a, b]) = comparison(self.source, id) {
-            let elem = self.source.values[a].ty.elem();
-            let mut cond = cond(value.op, elem);
-            let (mut a, mut b) = (self.word(a)?, self.word(b)?);
-            if matches!(a, Word::Number(_)) && !matches!(b, Word::Number(_)) {
-                (a, b, cond) = (b, a, cond.swapped());
-            }
-            let (a, b) = (self.reg_of(a, &site)?, self.number_or_reg(b, &site)?);
-            let row = if elem.bits() == 64 { long } else { word };
-            let row = row.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
-            self.simple(row, &[Operand::Reg(a), b], &site);
-            return Ok(cond);
+        let Some([a, b]) = comparison(self.source, id) else {
+            let reg = self.reg_of(self.word(id)?, &site)?;
+            return self.holds(reg, &site);
+        };
+        let elem = self.source.values[a].ty.elem();
+        let mut cond = cond(self.source.values[id].op, elem);
+        let (mut a, mut b) = (self.word(a)?, self.word(b)?);
+        if matches!(a, Word::Number(_)) && !matches!(b, Word::Number(_)) {
+            (a, b, cond) = (b, a, cond.swapped());
         }
-        if value.op == Op::Not && self.words[index(id)].is_none() {
-            return self.condition(value.args[0]).map(Cond::negated);
-        }
-        let reg = self.reg_of(self.word(id)?, &site)?;
-        let row = word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
-        self.simple(row, &[Operand::Reg(reg), Operand::Number(0)], &site);
-        Ok(Cond::NotEqual)
+        let args = [Operand::Reg(self.reg_of(a, &site)?), self.number_or_reg(b, &site)?];
+        let row = if elem.bits() == 64 { control.compare_long } else { control.compare_word };
+        let row = row.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
+        Ok(Compared { row, args, cond })
+    }
+
+    /// Whether a word is a truth that holds.
+    pub(super) fn holds(&mut self, word: Reg, site: &Site) -> Done<Compared> {
+        let row = self.control(site.span)?.compare_word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
+        Ok(Compared { row, args: [Operand::Reg(word), Operand::Number(0)], cond: Cond::NotEqual })
     }
 
     /// One row.
@@ -258,8 +287,10 @@ impl Builder<'_> {
 
     pub(super) fn by_rule(&mut self, key: Key, elem: Elem, args: &[Reg], site: &Site) -> Done<Reg> {
         let rule = self.target.rule(key, elem, self.profile);
-        self.sequence(rule, args, None, site)
-            .map_err(|why| Diagnostic::error(Code::NotOnProfile, site.span, format!("{key:?} of {elem}: {why}")))
+        self.sequence(rule, args, None, site).map_err(|why| {
+            let message = format!("this has no instructions on {} for {elem}", self.profile);
+            Diagnostic::error(Code::NotOnProfile, site.span, message).note(why)
+        })
     }
 }
 

@@ -19,7 +19,7 @@ use super::Assign;
 use crate::pressure::Bodies;
 use rake_ir::allocated::Function;
 use rake_ir::machine::abi::Abi;
-use rake_ir::machine::{Class, Flow, Inst, Kind, Operand, PhysReg, WordIdioms};
+use rake_ir::machine::{Class, Flow, Inst, Kind, MachOp, Operand, PhysReg, WordIdioms};
 use rake_ir::selected::Reg;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -79,12 +79,8 @@ fn saving(mut f: Function, saved: &[PhysReg], words: WordIdioms) -> Function {
 
 impl Assign<'_> {
     /// The operation that copies all of a register of this class.
-    pub(super) fn copies(&self, class: Class) -> Option<rake_ir::machine::MachOp> {
-        let words = || self.idioms.control?.words.map(|words| words.copy);
-        match class {
-            Class::G if self.body.bodies.is_some() => words(),
-            _ => self.idioms.copy(class),
-        }
+    pub(super) fn copies(&self, class: Class) -> Option<MachOp> {
+        if self.body.bodies.is_some() { self.idioms.copy_whole(class) } else { self.idioms.copy(class) }
     }
 
     /// Whether a result may be written over a variable: it is what that becomes, and nobody reads the old value.
