@@ -85,7 +85,7 @@ fn the_page_of_operations_is_fresh() {
             LaneRule::Sanitise(benign) => benign.iter().map(|b| format!("{b:?}")).collect::<Vec<_>>().join(", "),
             LaneRule::CrossLane => "reads other lanes: all of them must be computed".to_string(),
             LaneRule::Unmasked => "cannot stand under a mask".to_string(),
-            LaneRule::Memory => "touched in active lanes only".to_string(),
+            LaneRule::Reads | LaneRule::Effect => "not touched there".to_string(),
         };
         let name = if info.spelling.is_empty() { info.name } else { info.spelling };
         let stage = if info.fused { "yes" } else { "" };

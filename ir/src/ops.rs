@@ -162,8 +162,10 @@ pub enum LaneRule {
     CrossLane,
     /// May never stand under a mask.
     Unmasked,
-    /// Touches memory, in active lanes only.
-    Memory,
+    /// Reads memory, in active lanes only.
+    Reads,
+    /// Writes memory, in active lanes only, or stops the program: it stays though nobody reads its value.
+    Effect,
 }
 
 /// How an operation's floating-point result relates to the real numbers.
@@ -229,7 +231,7 @@ macro_rules! ops {
 }
 
 use ElemClass::{Float, Signed, Unsigned};
-use LaneRule::{CrossLane, Memory, Sanitise, Total, Unmasked};
+use LaneRule::{CrossLane, Effect, Reads, Sanitise, Total, Unmasked};
 use TypeRule as T;
 
 const FIU: &[ElemClass] = &[Float, Signed, Unsigned];
@@ -327,19 +329,19 @@ ops! {
     Carry "carry" "" Internal 1..=1 None T::Any, Total, Exact, false, "What a loop changes: at first its operand, then what the end of each trip gives.";
     Merge "merge" "" Internal 2..=2 None T::Any, Total, Exact, false, "The value of the body that an `if` executed.";
     Index "index" "" Internal 0..=0 None T::Signature(&[], LONG), Total, None, false, "The number of the first record that a traverse visits.";
-    Column "column" "" Internal 1..=1 Column T::Signature(&[Ty::Address], Ty::Address), Memory, None, false, "Where a column of a stack stands.";
-    Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], LONG), Memory, None, false, "How many records a stack has.";
-    SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, LONG], LONG), Memory, None, false, "Gives a stack another count.";
+    Column "column" "" Internal 1..=1 Column T::Signature(&[Ty::Address], Ty::Address), Reads, None, false, "Where a column of a stack stands.";
+    Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], LONG), Reads, None, false, "How many records a stack has.";
+    SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, LONG], LONG), Effect, None, false, "Gives a stack another count.";
     ToI64 "to_i64" "" Internal 1..=1 None T::ToI64, Total, None, false, "The same number in 64 bits.";
     InRange "in_range" "" Internal 1..=1 None T::Given, Total, None, false, "Whether the lane's number is below the operand.";
     CountTrue "count_true" "" Internal 1..=1 None T::CountTrue, Total, None, false, "How many lanes hold.";
-    Check "check" "" Internal 1..=1 Reason T::Signature(&[TRUTH], TRUTH), Memory, None, false, "Stops the program unless its operand holds.";
-    Load "load" "" Internal 2..=2 Memory T::Given, Memory, Exact, false, "Consecutive elements, in lanes that are at least as wide; zeros in inactive lanes.";
-    LoadUniform "load_uniform" "" Internal 2..=2 Memory T::Given, Memory, Exact, false, "One element.";
-    Store "store" "" Internal 3..=3 Memory T::Store, Memory, Exact, false, "Lanes to consecutive elements, wrapping where these are narrower.";
-    StoreSelected "store_selected" "" Internal 4..=4 Memory T::Store, Memory, Exact, false, "The selected lanes to consecutive elements, in order; what stands behind them up to a rack is unspecified.";
-    Gather "gather" "" Internal 2..=2 Memory T::Indexed, Memory, Exact, false, "Elements at indices; zeros in inactive lanes.";
-    Scatter "scatter" "" Internal 3..=3 Memory T::Indexed, Memory, Exact, false, "Lanes to elements at indices, which differ.";
+    Check "check" "" Internal 1..=1 Reason T::Signature(&[TRUTH], TRUTH), Effect, None, false, "Stops the program unless its operand holds.";
+    Load "load" "" Internal 2..=2 Memory T::Given, Reads, Exact, false, "Consecutive elements, in lanes that are at least as wide; zeros in inactive lanes.";
+    LoadUniform "load_uniform" "" Internal 2..=2 Memory T::Given, Reads, Exact, false, "One element.";
+    Store "store" "" Internal 3..=3 Memory T::Store, Effect, Exact, false, "Lanes to consecutive elements, wrapping where these are narrower.";
+    StoreSelected "store_selected" "" Internal 4..=4 Memory T::Store, Effect, Exact, false, "The selected lanes to consecutive elements, in order; what stands behind them up to a rack is unspecified.";
+    Gather "gather" "" Internal 2..=2 Memory T::Indexed, Reads, Exact, false, "Elements at indices; zeros in inactive lanes.";
+    Scatter "scatter" "" Internal 3..=3 Memory T::Indexed, Effect, Exact, false, "Lanes to elements at indices, which differ.";
 }
 
 const LONG: Ty = Ty::Uniform(Elem::I64);
@@ -372,8 +374,13 @@ impl Op {
     }
 
     /// Whether it does something beside giving its value, so that it stays though nobody reads that.
-    pub const fn has_effect(self) -> bool {
-        matches!(self, Op::SetCount | Op::Check | Op::Store | Op::StoreSelected | Op::Scatter)
+    pub fn has_effect(self) -> bool {
+        self.info().lane == Effect
+    }
+
+    /// Whether it touches memory or what a loop changes, so that equal ones may give different values.
+    pub fn depends_on_place(self) -> bool {
+        matches!(self.info().lane, Reads | Effect) || matches!(self, Op::Carry | Op::Merge | Op::Index)
     }
 
     /// The operation with this name in dumps.

@@ -266,9 +266,9 @@ impl Peel<'_> {
                 }
                 Stmt::Value(id) => {
                     let value = &self.values[*id];
-                    let pure = !matches!(value.op.info().lane, LaneRule::Memory | LaneRule::Sanitise(_));
+                    let pure = !value.op.depends_on_place() && !matches!(value.op.info().lane, LaneRule::Sanitise(_));
                     let still = value.mask.is_none() && value.args.iter().all(|arg| !changing.contains(arg));
-                    if nested == 0 && pure && still && value.op != Op::Merge {
+                    if nested == 0 && pure && still {
                         self.keep(stmt);
                         continue;
                     }

@@ -20,7 +20,7 @@ mod tests;
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Open, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
-use rake_ir::ops::{Imm, LaneRule, Op};
+use rake_ir::ops::{Imm, Op};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -120,8 +120,7 @@ fn forward(function: &mut Function) -> Vec<ValueId> {
 fn widen(values: &mut Arena<Value>, id: ValueId) {
     let value = &values[id];
     let elem = value.args.first().map_or(Elem::Bool, |&arg| values[arg].ty.elem());
-    let touches = value.op.info().lane == LaneRule::Memory;
-    let quiet = !touches && needs_benign(value.op, elem, value.ty.elem()).is_none();
+    let quiet = !value.op.depends_on_place() && needs_benign(value.op, elem, value.ty.elem()).is_none();
     if quiet && value.inactive.is_none() && value.args.iter().all(|&arg| values[arg].mask.is_none()) {
         values[id].mask = None;
     }
@@ -131,7 +130,7 @@ fn widen(values: &mut Arena<Value>, id: ValueId) {
 fn shared(values: &Arena<Value>, id: ValueId, place: Option<usize>, seen: &mut Seen) -> ValueId {
     let value = &values[id];
     // What memory holds changes, and so do carries.
-    if value.op.info().lane == LaneRule::Memory || matches!(value.op, Op::Carry | Op::Merge | Op::Index) {
+    if value.op.depends_on_place() {
         return id;
     }
     let anywhere = matches!(value.op, Op::Const | Op::Splat | Op::LaneIndex | Op::Param);

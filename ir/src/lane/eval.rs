@@ -380,7 +380,7 @@ impl<'a, R: Region> Evaluation<'a, R> {
                 0 => Err(EvalError::Trap(*reason)),
                 _ => Ok(Lanes::uniform(1)),
             },
-            (_, _, args) if value.op.info().lane == LaneRule::Memory => {
+            (_, _, args) if matches!(value.op.info().lane, LaneRule::Reads | LaneRule::Effect) => {
                 self.transfer(id, value, args, lanes, active, memory)
             }
             _ => Err(EvalError::Malformed(format!("{} has no immediate", self.show(id)))),

@@ -11,7 +11,7 @@ use super::bdd::{Bdd, Decided, FALSE, Formula, TRUE};
 use la_arena::{Arena, RawIdx};
 use rake_ir::lane::{Value, ValueId};
 use rake_ir::limits::MASK_STEPS;
-use rake_ir::ops::{Imm, LaneRule, Op};
+use rake_ir::ops::{Imm, Op};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -136,7 +136,7 @@ impl Logic {
                 op => {
                     let op = if op == Op::Select { Op::If } else { op };
                     let fresh = self.next;
-                    let number = match changes(op) {
+                    let number = match op.depends_on_place() {
                         true => fresh,
                         false => *self.keys.entry((op, value.imm.clone(), args, value.ty.elem())).or_insert(fresh),
                     };
@@ -180,11 +180,6 @@ impl Logic {
     pub fn known(&self, ty: Ty, formula: Formula) -> Option<ValueId> {
         self.known.get(&(ty, formula)).copied()
     }
-}
-
-/// Whether two values of an operation over the same operands may differ: memory changes, and so do carries.
-fn changes(op: Op) -> bool {
-    op.info().lane == LaneRule::Memory || matches!(op, Op::Carry | Op::Merge | Op::Index)
 }
 
 /// The truths that a truth combines; none when it is an atom.

@@ -10,7 +10,7 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::demand::{Demand, is_word, joins};
+use super::demand::{Demand, How, joins};
 use super::rule::Target;
 use super::words::{Compared, Done, Word};
 use super::{index, parameters};
@@ -89,22 +89,22 @@ impl<'a> Run<'_, 'a> {
 
     fn value(&mut self, id: ValueId, region: Option<u32>) -> Done<()> {
         let op = self.f.values[id].op;
-        let word = self.demand.words[index(id)];
-        let truth = word && super::demand::decides(self.f, id);
-        let by_words = word && super::demand::of_words(op) && is_word(self.f.values[id].ty) || truth;
-        if truth {
-            self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?));
-        } else if by_words {
-            self.builder.compute_word(id)?;
+        let how = self.demand.words[index(id)];
+        match how {
+            Some(How::ByWords) => self.builder.compute_word(id)?,
+            Some(How::ByConditions) => self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?)),
+            Some(How::ByRacks) | None => {}
         }
         if let Some(shape) = &self.demand.shapes[index(id)] {
-            match by_words && op != Op::Param && op != Op::Const {
-                true => self.builder.spread(id)?,
-                false => self.builder.value(id, shape, region)?,
+            match how {
+                Some(How::ByWords | How::ByConditions) if !matches!(op, Op::Param | Op::Const) => {
+                    self.builder.spread(id)?;
+                }
+                _ => self.builder.value(id, shape, region)?,
             }
         }
-        if word && !by_words {
-            self.builder.compute_word(id)?;
+        if how == Some(How::ByRacks) {
+            self.builder.bring_over(id)?;
         }
         match op {
             Op::Store => self.builder.store(id),
@@ -192,13 +192,13 @@ impl<'a> Run<'_, 'a> {
     /// A changed word that lanes are computed with too.
     fn spread(&mut self, id: ValueId) -> Done<()> {
         let racks = self.demand.shapes[index(id)].is_some();
-        if racks && self.demand.words[index(id)] { self.builder.spread(id) } else { Ok(()) }
+        if racks && self.demand.words[index(id)].is_some() { self.builder.spread(id) } else { Ok(()) }
     }
 
     /// A register for a value that is set more than once; `None` when nobody needs it.
     fn variable(&mut self, id: ValueId) -> Option<Reg> {
         let value = &self.f.values[id];
-        let (word, rack) = (self.demand.words[index(id)], self.demand.shapes[index(id)].is_some());
+        let (word, rack) = (self.demand.words[index(id)].is_some(), self.demand.shapes[index(id)].is_some());
         if !word && !rack {
             return None;
         }

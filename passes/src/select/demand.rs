@@ -8,7 +8,7 @@
 //! %7 : f32s = mul %6, %5
 //! ```
 
-use super::rule::Target;
+use super::rule::{Target, WordKey};
 use super::shape::{Kept, Shape, Shapes};
 use super::{index, order};
 use rake_ir::fused::Function;
@@ -25,7 +25,18 @@ pub(super) struct Demand {
     /// The shapes of those that are needed as racks.
     pub shapes: Vec<Option<Shape>>,
     /// Those that are needed as words.
-    pub words: Vec<bool>,
+    pub words: Vec<Option<How>>,
+}
+
+/// How a value becomes a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum How {
+    /// General registers compute it.
+    ByWords,
+    /// It is a truth made of comparisons of words.
+    ByConditions,
+    /// Racks compute it, and it is brought over.
+    ByRacks,
 }
 
 impl Demand {
@@ -34,7 +45,8 @@ impl Demand {
         let order = order(f);
         let seen = Shapes::new(f, profile, target, &order);
         let count = f.values.len();
-        let mut needs = Needs { f, racks: vec![false; count], words: vec![false; count], changed: true };
+        let (racks, words) = (vec![false; count], vec![None; count]);
+        let mut needs = Needs { f, profile, target, racks, words, changed: true };
         for stmt in &f.body {
             match stmt {
                 Stmt::Open(Open::If(condition)) => needs.condition(*condition),
@@ -60,26 +72,43 @@ impl Demand {
 
 struct Needs<'a> {
     f: &'a Function,
+    profile: Profile,
+    target: &'a dyn Target,
     racks: Vec<bool>,
-    words: Vec<bool>,
+    words: Vec<Option<How>>,
     changed: bool,
 }
 
 impl Needs<'_> {
     fn word(&mut self, id: ValueId) {
-        self.changed |= !std::mem::replace(&mut self.words[index(id)], true);
+        if self.words[index(id)].is_none() {
+            self.words[index(id)] = Some(self.how(id));
+            self.changed = true;
+        }
     }
 
     fn rack(&mut self, id: ValueId) {
-        if self.f.values[id].ty == Ty::Address {
-            return self.word(id);
-        }
         self.changed |= !std::mem::replace(&mut self.racks[index(id)], true);
+    }
+
+    /// How a value becomes a word: as general registers can, where the target has a row for it.
+    fn how(&self, id: ValueId) -> How {
+        let value = &self.f.values[id];
+        let integer = matches!(value.ty, Ty::Uniform(elem) if elem.is_int() || elem == Elem::Bool);
+        let moves = matches!(value.op, Op::Param | Op::Const | Op::Carry | Op::Merge | Op::LoadUniform);
+        let row = || self.target.word(WordKey::Op(value.op), self.profile).is_some();
+        if only_word(value.ty) || integer && (moves || row()) {
+            How::ByWords
+        } else if decides(self.f, id) {
+            How::ByConditions
+        } else {
+            How::ByRacks
+        }
     }
 
     /// What one value is, another is to be.
     fn same(&mut self, of: ValueId, id: ValueId) {
-        if self.words[index(of)] {
+        if self.words[index(of)].is_some() {
             self.word(id);
         } else if self.racks[index(of)] {
             self.rack(id);
@@ -100,26 +129,25 @@ impl Needs<'_> {
 
     fn value(&mut self, id: ValueId, seen: &Shapes, shape: &mut Option<Shape>) {
         let value = &self.f.values[id];
-        let effect = value.op.has_effect();
         // A changed integer has one home, a word, and so has what is computed in 64 bits.
-        if self.racks[index(id)] && (changes(value.op) && is_word(value.ty) || computes_longs(value.ty)) {
+        let changed = matches!(value.op, Op::Carry | Op::Merge) && !value.ty.elem().is_float();
+        if self.racks[index(id)] && (only_word(value.ty) || changed && value.ty.is_uniform()) {
             self.word(id);
         }
-        if self.words[index(id)] {
-            match of_words(value.op) && is_word(value.ty) {
-                true => self.word_reads(id),
-                false if decides(self.f, id) => self.condition(id),
-                false => self.rack(id),
-            }
-        }
-        if effect || self.racks[index(id)] && touches(value.op) {
-            self.word_reads(id);
-            self.rack_reads(id);
+        match self.words[index(id)] {
+            Some(How::ByWords) => self.operands(id),
+            Some(How::ByConditions) => self.condition(id),
+            Some(How::ByRacks) => self.rack(id),
+            None if value.op.has_effect() => self.operands(id),
+            None => {}
         }
         if self.racks[index(id)] {
             let found = shape.get_or_insert_with(|| seen.of(id)).clone();
-            if self.words[index(id)] && of_words(value.op) && is_word(value.ty) || touches(value.op) {
+            if self.words[index(id)] == Some(How::ByWords) {
                 return;
+            }
+            if value.op.depends_on_place() || value.op == Op::InRange {
+                return self.operands(id);
             }
             let kept = if let Kept::Of(other) = found.kept { Some(other) } else { None };
             for read in found.args.iter().copied().chain(found.mask).chain(kept) {
@@ -128,29 +156,19 @@ impl Needs<'_> {
         }
     }
 
-    /// The operands that are words.
-    fn word_reads(&mut self, id: ValueId) {
+    /// The operands of what words compute or of what touches memory: racks and masks are racks, truths conditions, all
+    /// else is words.
+    fn operands(&mut self, id: ValueId) {
         let value = &self.f.values[id];
-        let words: Ids = match value.op {
-            Op::Check => return self.condition(value.args[0]),
-            Op::Load | Op::LoadUniform | Op::Store => value.args[..2].iter().copied().collect(),
-            Op::Gather | Op::Scatter => value.args[..1].iter().copied().collect(),
-            Op::CountTrue => return self.rack(value.args[0]),
-            _ => value.args.iter().copied().collect(),
-        };
-        words.into_iter().for_each(|word| self.word(word));
-    }
-
-    /// The operands of a transfer that are racks.
-    fn rack_reads(&mut self, id: ValueId) {
-        let value = &self.f.values[id];
-        let racks = match value.op {
-            Op::Store => &value.args[2..],
-            Op::Gather | Op::Scatter => &value.args[1..],
-            _ => &[],
-        };
-        let racks: Ids = racks.iter().copied().chain(value.mask).collect();
-        racks.into_iter().for_each(|rack| self.rack(rack));
+        let operands: Ids = value.args.iter().copied().chain(value.mask).collect();
+        for operand in operands {
+            match self.f.values[operand].ty {
+                Ty::Rack(_) | Ty::Mask(_) => self.rack(operand),
+                Ty::Uniform(Elem::Bool) if value.op == Op::Check => self.condition(operand),
+                Ty::Uniform(elem) if elem.is_float() => self.rack(operand),
+                Ty::Uniform(_) | Ty::Address => self.word(operand),
+            }
+        }
     }
 }
 
@@ -170,35 +188,12 @@ pub(super) fn joins(f: &Function, id: ValueId) -> bool {
 }
 
 /// Whether a truth is made of comparisons of words alone.
-pub(super) fn decides(f: &Function, id: ValueId) -> bool {
+fn decides(f: &Function, id: ValueId) -> bool {
     let value = &f.values[id];
     comparison(f, id).is_some() || joins(f, id) && value.args.iter().all(|&arg| decides(f, arg))
 }
 
-/// Whether a value of this type can be a word.
-pub(super) fn is_word(ty: Ty) -> bool {
-    match ty {
-        Ty::Uniform(elem) => !elem.is_float(),
-        Ty::Address => true,
-        Ty::Rack(_) | Ty::Mask(_) => false,
-    }
-}
-
-fn computes_longs(ty: Ty) -> bool {
+/// Whether a value of this type is never in a rack.
+fn only_word(ty: Ty) -> bool {
     matches!(ty, Ty::Uniform(Elem::I64 | Elem::U64) | Ty::Address)
-}
-
-fn changes(op: Op) -> bool {
-    matches!(op, Op::Carry | Op::Merge | Op::Index)
-}
-
-fn touches(op: Op) -> bool {
-    matches!(op, Op::Load | Op::LoadUniform | Op::Gather | Op::InRange)
-}
-
-/// What general registers compute; a uniform of anything else is computed in a rack and brought over.
-pub(super) fn of_words(op: Op) -> bool {
-    changes(op)
-        || matches!(op, Op::Param | Op::Const | Op::Add | Op::Sub | Op::Mul | Op::BitAnd | Op::BitOr | Op::BitXor)
-        || matches!(op, Op::Column | Op::Count | Op::SetCount | Op::ToI64 | Op::CountTrue | Op::LoadUniform | Op::Check)
 }

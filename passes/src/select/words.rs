@@ -8,7 +8,7 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::demand::{comparison, is_word, of_words};
+use super::demand::comparison;
 use super::index;
 use super::rule::{Key, WordKey};
 use super::shape::Kept;
@@ -92,13 +92,12 @@ impl Builder<'_> {
         self.words[index(id)].ok_or_else(missing)
     }
 
-    /// Computes a value as a word.
+    /// Computes a value as a word, in general registers.
     pub(super) fn compute_word(&mut self, id: ValueId) -> Done<()> {
         let value = &self.source.values[id];
         let site = self.at(id);
         let word = match (value.op, &value.imm) {
             (Op::Const, Imm::Bits(bits)) => Word::Number(to_i128(value.ty.elem(), *bits) as i64),
-            _ if !of_words(value.op) || !is_word(value.ty) => self.by_rack(id, &site)?,
             (Op::Param, Imm::Int(position)) => match value.ty.elem() {
                 // Of a `bool` only the lowest bit counts.
                 Elem::Bool => {
@@ -132,18 +131,19 @@ impl Builder<'_> {
                 let mask = self.operand(Some(value.args[0]), site.span)?;
                 Word::Reg(self.by_rule(Key::Op(Op::CountTrue), Elem::Bool, &[mask], &site)?)
             }
-            (Op::SetCount | Op::Check, _) => return Ok(()),
             (op, _) => self.combined(op, [value.args[0], value.args[1]], &site)?,
         };
         self.words[index(id)] = Some(word);
         Ok(())
     }
 
-    /// A uniform that racks compute.
-    fn by_rack(&mut self, id: ValueId, site: &Site) -> Done<Word> {
+    /// Brings a uniform over that racks compute.
+    pub(super) fn bring_over(&mut self, id: ValueId) -> Done<()> {
+        let site = self.at(id);
         let rack = self.operand(Some(id), site.span)?;
         let elem = self.source.values[id].ty.elem();
-        Ok(Word::Reg(self.by_rule(Key::LeaveUniform, elem, &[rack], site)?))
+        self.words[index(id)] = Some(Word::Reg(self.by_rule(Key::LeaveUniform, elem, &[rack], &site)?));
+        Ok(())
     }
 
     /// A word in every lane.
