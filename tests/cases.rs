@@ -215,13 +215,12 @@ fn passed(expected: &Left, parameters: &[Parameter], profile: Profile) -> Result
             (Some(Pointee::Stack { columns, mutable, .. }), _) => {
                 let lists = columns.iter().map(|_| next()).collect::<Result<Vec<_>, _>>()?;
                 let count = lists.first().map_or(0, |list| list.len());
-                let mut descriptor = (count as u64).to_le_bytes().to_vec();
+                let mut addresses = Vec::new();
                 for ((_, elem), list) in columns.iter().zip(lists) {
                     let address = passed.memory.add(bytes(*elem, list)?, *mutable);
-                    let address = address.ok_or_else(|| wrong("too much memory"))?;
-                    descriptor.extend(&address.to_le_bytes()[..profile.pointer_bytes()]);
+                    addresses.push(address.ok_or_else(|| wrong("too much memory"))?);
                 }
-                let address = passed.memory.add(descriptor, *mutable);
+                let address = passed.memory.add_stack(profile, count as u64, &addresses, *mutable);
                 Lanes::uniform(address.ok_or_else(|| wrong("too much memory"))?)
             }
             (None, Some(length)) => Lanes::uniform(length as u64),

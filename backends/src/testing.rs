@@ -7,7 +7,7 @@ mod table;
 
 use rake_ir::machine::bits::Bits;
 use rake_ir::profile::{Family, Profile};
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 use rake_ir::value::{Lanes, lanes_of};
 use rake_ir::{allocated, fused, selected, stacked};
 use rake_passes::{allocate, schedule, select, stackify};
@@ -149,7 +149,7 @@ pub(crate) fn enter(value: &Lanes, ty: Ty) -> Bits {
         Ty::Mask(_) => bits.iter_mut().zip(value.bits()).enumerate().for_each(|(lane, (b, &v))| {
             *b = (v as u32) << 31 | (0x0101_0101 * lane as u32) & 0x7fff_ffff;
         }),
-        Ty::Uniform(Elem::Bool) => bits[0] = 0xabcd_0102 & !1 | value.bits()[0] as u32,
+        Ty::TRUTH => bits[0] = 0xabcd_0102 & !1 | value.bits()[0] as u32,
         Ty::Uniform(_) | Ty::Address => {
             bits = [0x7fa1_2345; 16];
             bits[0] = value.bits()[0] as u32;

@@ -9,6 +9,7 @@
 //! memory.read(0x100003, 2)              =>    a fault: two bytes at 0x100003, of which one exists
 //! ```
 
+use crate::profile::Profile;
 use std::fmt;
 
 /// Bits of an offset in a block.
@@ -59,6 +60,29 @@ impl Memory {
         }
         self.blocks.push(Block { bytes, mutable });
         Some((self.blocks.len() as u64) << OFFSET_BITS)
+    }
+
+    /// Adds the descriptor of a stack of `count` records whose columns are at these addresses, and returns its address;
+    /// `None` as in [`Memory::add`].
+    pub fn add_stack(&mut self, profile: Profile, count: u64, columns: &[u64], mutable: bool) -> Option<u64> {
+        let pointer = |column: &u64| column.to_le_bytes().into_iter().take(profile.pointer_bytes());
+        self.add(count.to_le_bytes().into_iter().chain(columns.iter().flat_map(pointer)).collect(), mutable)
+    }
+
+    /// The count of records in a stack's descriptor.
+    ///
+    /// # Errors
+    /// When it does not exist.
+    pub fn count(&self, descriptor: u64) -> Result<u64, Fault> {
+        self.read(descriptor, 8)
+    }
+
+    /// The address of a column in a stack's descriptor.
+    ///
+    /// # Errors
+    /// When it does not exist.
+    pub fn column(&self, profile: Profile, descriptor: u64, column: u32) -> Result<u64, Fault> {
+        self.read(descriptor.wrapping_add(profile.column_offset(column) as u64), profile.pointer_bytes())
     }
 
     /// The bytes of the block at this address, which [`Memory::add`] returned.

@@ -328,14 +328,14 @@ ops! {
     Atan2 "atan2" "atan2" Call 2..=2 None T::SameF32, Sanitise(&[0.0, 1.0]), Sequence, true, "Angle of a point; rejected until its sequence is defined.";
     Carry "carry" "" Internal 1..=1 None T::Any, Total, Exact, false, "What a loop changes: at first its operand, then what the end of each trip gives.";
     Merge "merge" "" Internal 2..=2 None T::Any, Total, Exact, false, "The value of the body that an `if` executed.";
-    Index "index" "" Internal 0..=0 None T::Signature(&[], LONG), Total, None, false, "The number of the first record that a traverse visits.";
+    Index "index" "" Internal 0..=0 None T::Signature(&[], Ty::LONG), Total, None, false, "The number of the first record that a traverse visits.";
     Column "column" "" Internal 1..=1 Column T::Signature(&[Ty::Address], Ty::Address), Reads, None, false, "Where a column of a stack stands.";
-    Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], LONG), Reads, None, false, "How many records a stack has.";
-    SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, LONG], LONG), Effect, None, false, "Gives a stack another count.";
+    Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], Ty::LONG), Reads, None, false, "How many records a stack has.";
+    SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, Ty::LONG], Ty::LONG), Effect, None, false, "Gives a stack another count.";
     ToI64 "to_i64" "" Internal 1..=1 None T::ToI64, Total, None, false, "The same number in 64 bits.";
     InRange "in_range" "" Internal 1..=1 None T::Given, Total, None, false, "Whether the lane's number is below the operand.";
     CountTrue "count_true" "" Internal 1..=1 None T::CountTrue, Total, None, false, "How many lanes hold.";
-    Check "check" "" Internal 1..=1 Reason T::Signature(&[TRUTH], TRUTH), Effect, None, false, "Stops the program unless its operand holds.";
+    Check "check" "" Internal 1..=1 Reason T::Signature(&[Ty::TRUTH], Ty::TRUTH), Effect, None, false, "Stops the program unless its operand holds.";
     Load "load" "" Internal 2..=2 Memory T::Given, Reads, Exact, false, "Consecutive elements, in lanes that are at least as wide; zeros in inactive lanes.";
     LoadUniform "load_uniform" "" Internal 2..=2 Memory T::Given, Reads, Exact, false, "One element.";
     Store "store" "" Internal 3..=3 Memory T::Store, Effect, Exact, false, "Lanes to consecutive elements, wrapping where these are narrower.";
@@ -343,9 +343,6 @@ ops! {
     Gather "gather" "" Internal 2..=2 Memory T::Indexed, Reads, Exact, false, "Elements at indices; zeros in inactive lanes.";
     Scatter "scatter" "" Internal 3..=3 Memory T::Indexed, Effect, Exact, false, "Lanes to elements at indices, which differ.";
 }
-
-const LONG: Ty = Ty::Uniform(Elem::I64);
-const TRUTH: Ty = Ty::Uniform(Elem::Bool);
 
 impl Op {
     /// Its row.
@@ -453,7 +450,7 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
         T::Choose => {
             let value = same(&args[1..])?;
             match args[0] {
-                Ty::Uniform(Elem::Bool) => Ok(value),
+                Ty::TRUTH => Ok(value),
                 Ty::Mask(w) if value.lane_bits() == Some(w) => Ok(value),
                 Ty::Mask(_) => Err("racks whose lanes are as wide as the mask's".into()),
                 _ => Err("a mask or a `bool` uniform first".into()),
@@ -497,7 +494,7 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
         }
         T::Splat => match (args[0], given) {
             (Ty::Uniform(e), Some(Ty::Rack(to))) if e == to => Ok(Ty::Rack(to)),
-            (Ty::Uniform(Elem::Bool), Some(Ty::Mask(w))) => Ok(Ty::Mask(w)),
+            (Ty::TRUTH, Some(Ty::Mask(w))) => Ok(Ty::Mask(w)),
             _ => Err("a uniform of the rack's element".into()),
         },
         T::Given => given.ok_or_else(|| "a type".into()),
@@ -507,8 +504,8 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
             false => Err(params.iter().map(Ty::to_string).collect::<Vec<_>>().join(" and ")),
         },
         T::Store => match *args {
-            [Ty::Address, LONG, Ty::Rack(elem)] => Ok(Ty::Rack(elem)),
-            [Ty::Address, LONG, Ty::Rack(elem), Ty::Mask(bits)] if bits == elem.bits() => Ok(Ty::Rack(elem)),
+            [Ty::Address, Ty::LONG, Ty::Rack(elem)] => Ok(Ty::Rack(elem)),
+            [Ty::Address, Ty::LONG, Ty::Rack(elem), Ty::Mask(bits)] if bits == elem.bits() => Ok(Ty::Rack(elem)),
             _ => Err("an address, an <i64>, a rack and perhaps a mask of its lanes".into()),
         },
         T::Indexed => match (args, given) {
@@ -517,11 +514,11 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
             _ => Err("an address and a rack of 32-bit indices".into()),
         },
         T::CountTrue => match args[0] {
-            Ty::Mask(_) => Ok(LONG),
+            Ty::Mask(_) => Ok(Ty::LONG),
             _ => Err("a mask".into()),
         },
         T::ToI64 => match args[0] {
-            Ty::Uniform(elem) if elem.is_int() => Ok(LONG),
+            Ty::Uniform(elem) if elem.is_int() => Ok(Ty::LONG),
             _ => Err("a uniform integer".into()),
         },
     }
@@ -564,6 +561,6 @@ mod tests {
         assert!(Op::Select.infer(&[Ty::Mask(64), i, i], None).is_err());
         assert_eq!(Op::ToF32.infer(&[u], None), Ok(f));
         assert_eq!(Op::Sum.infer(&[f], None), Ok(Ty::Uniform(Elem::F32)));
-        assert_eq!(Op::All.infer(&[Ty::Mask(32)], None), Ok(Ty::Uniform(Elem::Bool)));
+        assert_eq!(Op::All.infer(&[Ty::Mask(32)], None), Ok(Ty::TRUTH));
     }
 }

@@ -216,6 +216,11 @@ impl Profile {
         if matches!(self.info().family, Family::Wasm) { 4 } else { 8 }
     }
 
+    /// Where a stack's descriptor, 8 bytes of count and then a pointer per column, holds the address of a column.
+    pub const fn column_offset(self, column: u32) -> usize {
+        8 + column as usize * self.pointer_bytes()
+    }
+
     /// Whether its instructions take masks, so that inactive lanes are left out by the machine.
     pub const fn native_masks(self) -> bool {
         self.info().mask_registers > 0

@@ -467,7 +467,7 @@ mod tests {
         assert_eq!(odd.bump(), Token::Sign("-"));
         assert!(line("<f32").ty().is_err());
         assert!(line("bools").ty().is_err());
-        assert_eq!(line("<bool>").ty(), Ok(Ty::Uniform(Elem::Bool)));
+        assert_eq!(line("<bool>").ty(), Ok(Ty::TRUTH));
         assert_eq!(line("0x80000000").literal(Elem::F32), Ok(0x8000_0000));
     }
 }

@@ -151,6 +151,29 @@ pub enum Pointee {
     },
 }
 
+impl Pointee {
+    /// The element of a view.
+    pub const fn elem(&self) -> Option<Elem> {
+        match self {
+            Pointee::View { elem, .. } => Some(*elem),
+            Pointee::Stack { .. } => None,
+        }
+    }
+
+    /// The columns of a stack, of which a view has none.
+    pub fn columns(&self) -> &[(SmolStr, Elem)] {
+        match self {
+            Pointee::View { .. } => &[],
+            Pointee::Stack { columns, .. } => columns,
+        }
+    }
+
+    /// How memory holds a column of a stack.
+    pub fn column(&self, column: u32) -> Option<Elem> {
+        self.columns().get(column as usize).map(|(_, elem)| *elem)
+    }
+}
+
 impl fmt::Display for Pointee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let write = |mutable: &bool| if *mutable { "mut " } else { "" };
@@ -165,6 +188,12 @@ impl fmt::Display for Pointee {
 }
 
 impl Ty {
+    /// What counts and indexes records and elements: `<i64>`.
+    pub const LONG: Ty = Ty::Uniform(Elem::I64);
+
+    /// One truth that all lanes share: `<bool>`.
+    pub const TRUTH: Ty = Ty::Uniform(Elem::Bool);
+
     /// The element of a rack or uniform; `bool` for a mask; the bits of an address count as a `u64`.
     pub const fn elem(self) -> Elem {
         match self {
@@ -181,7 +210,7 @@ impl Ty {
 
     /// Whether it is a mask or a uniform `bool`: what `and or not` combine.
     pub const fn is_truth(self) -> bool {
-        matches!(self, Ty::Mask(_) | Ty::Uniform(Elem::Bool))
+        matches!(self, Ty::Mask(_) | Ty::TRUTH)
     }
 
     /// Width of one lane in bits (of the lanes it masks, for a mask); `None` for a uniform, which has no lanes.
@@ -198,7 +227,7 @@ impl Ty {
         match self {
             Ty::Rack(e) => Ty::Mask(e.bits()),
             Ty::Mask(w) => Ty::Mask(w),
-            Ty::Uniform(_) | Ty::Address => Ty::Uniform(Elem::Bool),
+            Ty::Uniform(_) | Ty::Address => Ty::TRUTH,
         }
     }
 

@@ -16,7 +16,7 @@ const F: Ty = Ty::Rack(Elem::F32);
 const I: Ty = Ty::Rack(Elem::I32);
 const M: Ty = Ty::Mask(32);
 const UF: Ty = Ty::Uniform(Elem::F32);
-const UB: Ty = Ty::Uniform(Elem::Bool);
+const UB: Ty = Ty::TRUTH;
 const PARAMS: [(&str, Ty); 6] = [("x", F), ("y", F), ("k", I), ("m", M), ("a", UF), ("c", UB)];
 
 /// Xorshift; the same numbers each time.

@@ -39,7 +39,7 @@ use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId, extents};
 use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 use std::collections::{BTreeSet, HashMap};
 
 type Stmts = Vec<Stmt<Region>>;
@@ -155,7 +155,7 @@ impl Peel<'_> {
     }
 
     fn number(&mut self, number: i64) -> ValueId {
-        self.push(Op::Const, Imm::Bits(number as u64), &[], LONG)
+        self.push(Op::Const, Imm::Bits(number as u64), &[], Ty::LONG)
     }
 
     fn traverse(&mut self, traverse: &Traverse, stmts: &[Stmt<Region>], close: &Close) {
@@ -173,10 +173,10 @@ impl Peel<'_> {
                 1 => traverse.count,
                 _ => {
                     let whole = self.number(-step);
-                    self.push(Op::BitAnd, Imm::None, &[traverse.count, whole], LONG)
+                    self.push(Op::BitAnd, Imm::None, &[traverse.count, whole], Ty::LONG)
                 }
             };
-            let enough = self.push(Op::Lt, Imm::None, &[done, upto], TRUTH);
+            let enough = self.push(Op::Lt, Imm::None, &[done, upto], Ty::TRUTH);
             self.out.push(Stmt::Open(Open::If(enough)));
             let after = self.whole(traverse, &body, (done, upto), step / lanes, &carries);
             self.out.push(Stmt::Close(Close::default()));
@@ -184,9 +184,9 @@ impl Peel<'_> {
             done = upto;
         }
         if lanes > 1 {
-            let left = self.push(Op::Lt, Imm::None, &[done, traverse.count], TRUTH);
+            let left = self.push(Op::Lt, Imm::None, &[done, traverse.count], Ty::TRUTH);
             self.out.push(Stmt::Open(Open::If(left)));
-            let rest = self.push(Op::Sub, Imm::None, &[traverse.count, done], LONG);
+            let rest = self.push(Op::Sub, Imm::None, &[traverse.count, done], Ty::LONG);
             let mask = self.push(Op::InRange, Imm::None, &[rest], Ty::Mask(traverse.bits));
             let rest = Some(Rest { mask, bits: traverse.bits });
             let mut copier = Copier::new(traverse.index, done, &body.carries, &carries, rest);
@@ -208,7 +208,7 @@ impl Peel<'_> {
         carries: &[ValueId],
     ) -> Vec<ValueId> {
         self.out.push(Stmt::Open(Open::Loop));
-        let index = self.push(Op::Carry, Imm::None, &[from], LONG);
+        let index = self.push(Op::Carry, Imm::None, &[from], Ty::LONG);
         let own: Vec<ValueId> = carries.iter().map(|&first| self.carry(first)).collect();
         let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
         let mut copiers = Vec::new();
@@ -217,7 +217,7 @@ impl Peel<'_> {
                 0 => index,
                 _ => {
                     let offset = self.number(rack * lanes);
-                    self.push(Op::Add, Imm::None, &[index, offset], LONG)
+                    self.push(Op::Add, Imm::None, &[index, offset], Ty::LONG)
                 }
             };
             copiers.push(Copier::new(traverse.index, first, &body.carries, &own, None));
@@ -235,8 +235,8 @@ impl Peel<'_> {
             }
         }
         let step = self.number(racks * lanes);
-        let then = self.push(Op::Add, Imm::None, &[index, step], LONG);
-        let again = self.push(Op::Lt, Imm::None, &[then, upto], TRUTH);
+        let then = self.push(Op::Add, Imm::None, &[index, step], Ty::LONG);
+        let again = self.push(Op::Lt, Imm::None, &[then, upto], Ty::TRUTH);
         let next = [(index, then)].into_iter().chain(own.iter().copied().zip(next)).collect();
         self.out.push(Stmt::Close(Close { again: Some(again), next }));
         own
@@ -284,6 +284,3 @@ impl Peel<'_> {
         body
     }
 }
-
-const LONG: Ty = Ty::Uniform(Elem::I64);
-const TRUTH: Ty = Ty::Uniform(Elem::Bool);

@@ -45,11 +45,7 @@ impl Caller {
 
     /// Passes a stack of so many records with columns at these addresses; its descriptor's address.
     pub fn stack(&mut self, profile: Profile, count: usize, columns: &[u64], mutable: bool) -> u64 {
-        let mut descriptor = (count as u64).to_le_bytes().to_vec();
-        for column in columns {
-            descriptor.extend(&column.to_le_bytes()[..profile.pointer_bytes()]);
-        }
-        let address = self.memory.add(descriptor, mutable).expect("memory");
+        let address = self.memory.add_stack(profile, count as u64, columns, mutable).expect("memory");
         self.args.push(Lanes::uniform(address));
         address
     }

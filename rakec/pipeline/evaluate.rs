@@ -118,7 +118,7 @@ pub(super) fn register(ty: Ty, value: &Lanes) -> Bits {
     for (index, slot) in register.iter_mut().enumerate().take(value.len()) {
         *slot = match ty {
             Ty::Mask(_) => (lane(index) & 1) << 31 | JUNK >> 1,
-            Ty::Uniform(Elem::Bool) => JUNK | lane(index) & 1,
+            Ty::TRUTH => JUNK | lane(index) & 1,
             _ => lane(index),
         };
     }
@@ -211,7 +211,7 @@ mod tests {
     fn junk_is_where_the_convention_leaves_bits_open() {
         let on = Lanes::truths(&[true, false]);
         assert_eq!(register(Ty::Mask(32), &on)[..2], [0x8000_0000 | JUNK >> 1, JUNK >> 1]);
-        assert_eq!(register(Ty::Uniform(Elem::Bool), &Lanes::uniform(1))[0], JUNK | 1);
+        assert_eq!(register(Ty::TRUTH, &Lanes::uniform(1))[0], JUNK | 1);
         let single = register(Ty::Uniform(Elem::F32), &Lanes::f32s(&[1.0]));
         assert_eq!(single[..2], [0x3f80_0000, JUNK]);
         let mut bits = ZERO;

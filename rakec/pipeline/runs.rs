@@ -148,14 +148,13 @@ pub fn passed(params: &[Parameter], profile: Profile, round: usize) -> Option<Pa
                 Lanes::uniform(passed.memory.add(bytes, *mutable)?)
             }
             Some(Pointee::Stack { columns, mutable, .. }) => {
-                let mut descriptor = (count as u64).to_le_bytes().to_vec();
+                let mut addresses = Vec::new();
                 for (column, (_, elem)) in columns.iter().enumerate() {
                     let bytes = elements(*elem, count, count, seed + ((column as u64) << 16));
                     // No record needs no column.
-                    let address = if count == 0 { 0 } else { passed.memory.add(bytes, *mutable)? };
-                    descriptor.extend(&address.to_le_bytes()[..profile.pointer_bytes()]);
+                    addresses.push(if count == 0 { 0 } else { passed.memory.add(bytes, *mutable)? });
                 }
-                Lanes::uniform(passed.memory.add(descriptor, *mutable)?)
+                Lanes::uniform(passed.memory.add_stack(profile, count as u64, &addresses, *mutable)?)
             }
             None if counts_view => Lanes::uniform(length as u64),
             None => match ty {
@@ -204,11 +203,10 @@ pub fn left(params: &[Parameter], profile: Profile, passed: &Passed) -> Vec<(Ele
         match pointee {
             Some(Pointee::View { elem, mutable: true }) => left.push(read(*elem, base, argument(position + 1))),
             Some(Pointee::Stack { columns, mutable: true, .. }) => {
-                let count = memory.read(base, 8).unwrap_or(0);
+                let count = memory.count(base).unwrap_or(0);
                 left.push((Elem::I64, vec![count]));
-                let pointer = profile.pointer_bytes();
                 for (column, (_, elem)) in columns.iter().enumerate() {
-                    let address = memory.read(base + 8 + (column * pointer) as u64, pointer).unwrap_or(0);
+                    let address = memory.column(profile, base, column as u32).unwrap_or(0);
                     // A count that no caller gave would be a fault of its own.
                     left.push(read(*elem, address, count.min(1 << 16)));
                 }

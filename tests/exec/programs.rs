@@ -8,7 +8,7 @@ use crate::support::{from_environment, plain, profiles};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
-use rake_testkit::source::{Program, operations, random, regions};
+use rake_testkit::source::{Program, has_runs, operations, random, regions};
 
 /// For single operations: all pairs of special values.
 const THOROUGH: Effort = Effort { tuples: 4000, random: 256, uniforms: 64, calls: 3000 };
@@ -126,12 +126,7 @@ fn regions_come_to_the_known_number_of_operations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a program works on memory: those are executed by tests of their own.
-fn has_runs(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("run "))
-}
-
-/// Every example, and every case at its level of fusion, wherever they compile. Where a case says `expect agrees` it must.
+/// Every example, and every case at its level of fusion, wherever they compile; runs have tests of their own. Where a case says `expect agrees` it must.
 fn files_run_on(profile: Profile) {
     let mut bench = Bench::default();
     let examples = rake_files("examples").unwrap();

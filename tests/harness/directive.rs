@@ -23,6 +23,7 @@ use rake_ir::lane::FuseLevel;
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Elem;
 use rake_ir::value::parse_literal;
+use rake_testkit::source::has_runs;
 use rakec::pipeline;
 use std::collections::BTreeSet;
 
@@ -124,8 +125,7 @@ impl Directives {
     /// # Errors
     /// The first line that is no directive although it starts like one, with its number.
     pub fn parse(source: &str) -> Result<Directives, String> {
-        let runs = source.lines().any(|line| line.starts_with("run "));
-        let mut found = Directives { defaults: default_profiles(runs), ..Directives::default() };
+        let mut found = Directives { defaults: default_profiles(has_runs(source)), ..Directives::default() };
         for (index, line) in source.lines().enumerate() {
             let Some((_, comment)) = line.split_once("~~") else { continue };
             let comment = comment.trim();

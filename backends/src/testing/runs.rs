@@ -14,15 +14,13 @@ struct Column {
 }
 
 /// A caller's stack in memory; the addresses of its descriptor and columns.
-fn stack(memory: &mut Memory, count: usize, columns: &[Column], pointer: usize) -> (u64, Vec<u64>) {
+fn stack(memory: &mut Memory, count: usize, columns: &[Column], profile: Profile) -> (u64, Vec<u64>) {
     let mut addresses = Vec::new();
     for column in columns {
         let bytes = column.data.iter().take(count).flat_map(|bits| bits.to_le_bytes()[..column.bytes].to_vec());
         addresses.push(memory.add(bytes.collect(), true).unwrap());
     }
-    let mut descriptor = (count as u64).to_le_bytes().to_vec();
-    addresses.iter().for_each(|address| descriptor.extend(&address.to_le_bytes()[..pointer]));
-    (memory.add(descriptor, true).unwrap(), addresses)
+    (memory.add_stack(profile, count as u64, &addresses, true).unwrap(), addresses)
 }
 
 fn register(value: u64) -> Bits {
@@ -110,7 +108,7 @@ fn columns_are_replaced_in_place() {
             let mut memory = Memory::default();
             let bits = x.iter().map(|x| u64::from(x.to_bits())).collect();
             let columns = [Column { bytes: 4, data: bits }, Column { bytes: 1, data: k.clone() }];
-            let (s, at) = stack(&mut memory, count, &columns, 8);
+            let (s, at) = stack(&mut memory, count, &columns, profile);
             for (stage, after) in stages(&program, "scale", &memory, &[s, u64::from(2.5f32.to_bits())]) {
                 for record in 0..count {
                     let right = x[record].mul_add(2.5, k[record] as f32);

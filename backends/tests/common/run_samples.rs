@@ -176,9 +176,8 @@ fn bodies(random: &mut Random, profile: Profile, rows: Vec<Vec<Inst<PhysReg>>>) 
 
 /// A run of these instructions: it saves what it uses, copies addresses, and clears everything that is read.
 pub fn run(name: &str, profile: Profile, body: Vec<Inst<PhysReg>>) -> Function {
-    let long = Ty::Uniform(Elem::I64);
     // The last two stand in the caller's frame.
-    let tys = [Ty::Address, Ty::Address, Ty::Address, Ty::Address, long, long, Ty::Address, long];
+    let tys = [Ty::Address, Ty::Address, Ty::Address, Ty::Address, Ty::LONG, Ty::LONG, Ty::Address, Ty::LONG];
     let column = Pointee::View { elem: Elem::F32, mutable: true };
     let param = |(at, (ty, place)): (usize, (Ty, Option<PhysReg>))| Param {
         name: format!("p{at}").into(),

@@ -148,7 +148,7 @@ pub(crate) struct Visit {
 impl Visit {
     /// The first rack of a stack whose descriptor stands at an address.
     pub fn first(descriptor: u64, memory: &Memory) -> Result<Visit, EvalError> {
-        let count = memory.read(descriptor, 8).map_err(EvalError::Memory)?;
+        let count = memory.count(descriptor).map_err(EvalError::Memory)?;
         Ok(Visit { record: 0, count, kept: 0, existing: 0 })
     }
 
@@ -169,12 +169,9 @@ impl Visit {
         profile: Profile,
         memory: &Memory,
     ) -> Result<Place, EvalError> {
-        let Pointee::Stack { columns, .. } = pointee else { return Err(malformed("a column of no stack")) };
-        let (_, elem) = columns.get(column as usize).ok_or_else(|| malformed("a column that does not exist"))?;
-        let pointer = profile.pointer_bytes();
-        let place = descriptor.wrapping_add(8 + u64::from(column) * pointer as u64);
-        let base = memory.read(place, pointer).map_err(EvalError::Memory)?;
-        Ok(Place { base, elem: *elem, elements: Elements::Rack(self.record as i64, None) })
+        let elem = pointee.column(column).ok_or_else(|| malformed("a column that does not exist"))?;
+        let base = memory.column(profile, descriptor, column).map_err(EvalError::Memory)?;
+        Ok(Place { base, elem, elements: Elements::Rack(self.record as i64, None) })
     }
 }
 

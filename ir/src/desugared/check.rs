@@ -70,7 +70,7 @@ impl Checker<'_> {
             Event::ForStart(looped) => self.enter_loop(looped),
             Event::ForEnd(looped) => self.leave_loop(looped),
             Event::If(choice) => {
-                if function.exprs[choice.condition].ty != Ty::Uniform(Elem::Bool) {
+                if function.exprs[choice.condition].ty != Ty::TRUTH {
                     self.fault("a statement `if` asks for a <bool>".into());
                 }
             }
@@ -144,12 +144,11 @@ impl Checker<'_> {
         self.name(access.count);
         let view = matches!(function.pointees.get(access.view), Some(Pointee::View { .. }));
         let (elem, index) = (function.element(access), function.exprs[access.index].ty);
-        let long = Ty::Uniform(Elem::I64);
         let fits = match (ty, index) {
-            (Ty::Uniform(of), _) => of == elem && index == long && access.bound.is_none(),
+            (Ty::Uniform(of), _) => of == elem && index == Ty::LONG && access.bound.is_none(),
             (Ty::Rack(of), Ty::Rack(Elem::I32 | Elem::U32)) => of == elem && of.bits() == 32 && access.bound.is_none(),
             (Ty::Rack(of), _) => {
-                of == elem && index == long && access.bound.is_none_or(|bound| function.exprs[bound].ty == long)
+                of == elem && index == Ty::LONG && access.bound.is_none_or(|bound| function.exprs[bound].ty == Ty::LONG)
             }
             _ => false,
         };
@@ -222,7 +221,7 @@ impl Checker<'_> {
             }
             ExprKind::Column { stack, column } => {
                 self.name(*stack);
-                let elem = function.columns(*stack).get(*column as usize).copied();
+                let elem = function.pointees.get(*stack).and_then(|pointee| pointee.column(*column));
                 let rack = elem.zip(expr.ty.lane_bits()).and_then(|(elem, bits)| working_rack(elem, bits));
                 if rack != Some(expr.ty) {
                     self.fault(format!("column {column} is read as {}", expr.ty));

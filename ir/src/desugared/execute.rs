@@ -8,27 +8,22 @@ use crate::lane::EvalError;
 use crate::typed::bodies::{Check, working_rack};
 use crate::types::{Elem, Pointee, Ty};
 use crate::value::{Lanes, lanes_of};
+use smol_str::SmolStr;
 
 impl Function {
     /// How memory holds the elements of a view.
     pub fn element(&self, access: &Access) -> Elem {
-        match self.pointees.get(access.view) {
-            Some(Pointee::View { elem, .. }) => *elem,
-            _ => Elem::U8,
-        }
+        self.pointees.get(access.view).and_then(Pointee::elem).unwrap_or(Elem::U8)
     }
 
-    /// How memory holds the columns of a stack.
-    pub fn columns(&self, stack: LocalId) -> Vec<Elem> {
-        match self.pointees.get(stack) {
-            Some(Pointee::Stack { columns, .. }) => columns.iter().map(|(_, elem)| *elem).collect(),
-            _ => Vec::new(),
-        }
+    /// The columns of a stack.
+    pub fn columns(&self, stack: LocalId) -> &[(SmolStr, Elem)] {
+        self.pointees.get(stack).map_or(&[], Pointee::columns)
     }
 
     /// The rack that replaces a column of the traverse's stack.
     pub fn column_rack(&self, traverse: &Traverse, column: u32) -> Option<Ty> {
-        working_rack(*self.columns(traverse.stack).get(column as usize)?, traverse.bits)
+        working_rack(self.pointees.get(traverse.stack)?.column(column)?, traverse.bits)
     }
 
     /// The accesses of a loop's body that are checked where the loop is entered, each with the type of what is read or

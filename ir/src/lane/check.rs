@@ -4,7 +4,7 @@ use super::facts::raises_nothing_outside;
 use super::{Close, Function, Open, Program, Region, Stmt, Value, ValueId, extents, fact, number};
 use crate::ops::{FpClass, Imm, ImmKind, LaneRule, Op};
 use crate::profile::Profile;
-use crate::types::{Elem, Ty};
+use crate::types::Ty;
 use crate::value::literal;
 
 /// Checks the invariants of every function.
@@ -202,7 +202,7 @@ impl<'a> Checker<'a> {
             Open::Traverse { index, count, bits } => {
                 self.reads(*count, "a traverse");
                 self.value(*index);
-                if self.values[*count].ty != Ty::Uniform(Elem::I64) || !matches!(bits, 8 | 16 | 32 | 64) {
+                if self.values[*count].ty != Ty::LONG || !matches!(bits, 8 | 16 | 32 | 64) {
                     self.fault("a traverse needs an <i64> count and lanes of 8, 16, 32 or 64 bits");
                 }
             }
@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
 
     fn truth(&mut self, id: ValueId, what: &str) {
         self.reads(id, what);
-        if self.values[id].ty != Ty::Uniform(Elem::Bool) {
+        if self.values[id].ty != Ty::TRUTH {
             let name = self.show(id);
             self.fault(format!("{what} needs a <bool>, which {name} is not"));
         }

@@ -141,13 +141,12 @@ impl<R: Region> Evaluation<'_, R> {
         let missing = || EvalError::Malformed(format!("{} lacks operands", self.show(id)));
         let scalar = |at: usize| args.get(at).ok_or_else(missing).and_then(|&arg| self.lane(id, arg, 0));
         let base = scalar(0)?;
-        let pointer = self.profile.pointer_bytes();
         match (value.op, &value.imm) {
             (Op::Column, Imm::Int(column)) => {
-                let place = base.wrapping_add(8 + u64::from(*column) * pointer as u64);
-                return memory.read(place, pointer).map(Lanes::uniform).map_err(EvalError::Memory);
+                let address = memory.column(self.profile, base, *column);
+                return address.map(Lanes::uniform).map_err(EvalError::Memory);
             }
-            (Op::Count, _) => return memory.read(base, 8).map(Lanes::uniform).map_err(EvalError::Memory),
+            (Op::Count, _) => return memory.count(base).map(Lanes::uniform).map_err(EvalError::Memory),
             (Op::SetCount, _) => {
                 let count = scalar(1)?;
                 memory.write(base, 8, count).map_err(EvalError::Memory)?;

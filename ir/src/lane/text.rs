@@ -358,7 +358,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let count = self.operand(line)?;
         line.expect_keyword("by")?;
         let bits = line.number()?;
-        let ty = Ty::Uniform(Elem::I64);
+        let ty = Ty::LONG;
         let (imm, args) = (Imm::None, Args::new());
         let index =
             self.values.alloc(Value { op: Op::Index, imm, args, ty, mask: None, inactive: None, span, name: None });

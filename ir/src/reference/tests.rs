@@ -254,8 +254,8 @@ fn masks_reduce_and_pack() {
     let (mask, u) = (Ty::Mask(32), Ty::Rack(Elem::U32));
     let m = Lanes::truths(&[true, false, true, true]);
     assert_eq!(rack(Op::Bitmask, &Imm::None, Ty::Uniform(Elem::U32), &[mask], &[&m]).bits(), [0b1101]);
-    assert_eq!(rack(Op::All, &Imm::None, Ty::Uniform(Elem::Bool), &[mask], &[&m]).bits(), [0]);
-    assert_eq!(rack(Op::Any, &Imm::None, Ty::Uniform(Elem::Bool), &[mask], &[&m]).bits(), [1]);
+    assert_eq!(rack(Op::All, &Imm::None, Ty::TRUTH, &[mask], &[&m]).bits(), [0]);
+    assert_eq!(rack(Op::Any, &Imm::None, Ty::TRUTH, &[mask], &[&m]).bits(), [1]);
     let (x, p) = (Lanes::new(10..14), Lanes::new(20..24));
     assert_eq!(rack(Op::Compress, &Imm::None, u, &[mask, u], &[&m, &x]).bits(), [10, 12, 13, 0]);
     assert_eq!(rack(Op::Expand, &Imm::None, u, &[mask, u, u], &[&m, &x, &p]).bits(), [10, 21, 11, 12]);

@@ -62,7 +62,7 @@ impl Checker<'_> {
                 self.leave(&looped.body);
             }
             Event::If(choice) => {
-                if function.exprs[choice.condition].ty != Ty::Uniform(Elem::Bool) {
+                if function.exprs[choice.condition].ty != Ty::TRUTH {
                     self.fault("a statement `if` asks for a <bool>".into());
                 }
             }
@@ -144,12 +144,11 @@ impl Checker<'_> {
         self.read(access.count, false);
         let view = matches!(function.pointees.get(access.view), Some(Pointee::View { .. }));
         let (elem, index) = (function.element(access), function.exprs[access.index].ty);
-        let long = Ty::Uniform(Elem::I64);
         let fits = match (ty, index) {
-            (Ty::Uniform(of), _) => of == elem && index == long && access.bound.is_none(),
+            (Ty::Uniform(of), _) => of == elem && index == Ty::LONG && access.bound.is_none(),
             (Ty::Rack(of), Ty::Rack(Elem::I32 | Elem::U32)) => of == elem && of.bits() == 32 && access.bound.is_none(),
             (Ty::Rack(of), _) => {
-                of == elem && index == long && access.bound.is_none_or(|bound| function.exprs[bound].ty == long)
+                of == elem && index == Ty::LONG && access.bound.is_none_or(|bound| function.exprs[bound].ty == Ty::LONG)
             }
             _ => false,
         };

@@ -66,10 +66,7 @@ fn load<'a>(function: &'a Function, id: ExprId, repeats: &[&'a Repeat], out: &mu
 impl Function {
     /// How memory holds the elements of a view.
     pub fn element(&self, access: &Access) -> Elem {
-        match self.pointees.get(access.view) {
-            Some(Pointee::View { elem, .. }) => *elem,
-            _ => Elem::U8,
-        }
+        self.pointees.get(access.view).and_then(Pointee::elem).unwrap_or(Elem::U8)
     }
 }
 
@@ -271,9 +268,6 @@ impl<'a> Machine<'a, '_> {
 impl Function {
     /// The rack that replaces a column of the traverse's stack.
     pub fn column_rack(&self, traverse: &Traverse, column: u32) -> Option<Ty> {
-        match self.pointees.get(traverse.stack) {
-            Some(Pointee::Stack { columns, .. }) => working_rack(columns.get(column as usize)?.1, traverse.bits),
-            _ => None,
-        }
+        working_rack(self.pointees.get(traverse.stack)?.column(column)?, traverse.bits)
     }
 }

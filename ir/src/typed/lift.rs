@@ -1,14 +1,14 @@
 //! The rule of implicit broadcasts: what type each operand has once uniforms that meet racks are broadcast.
 
 use crate::ops::{Op, TypeRule};
-use crate::types::{Elem, Ty};
+use crate::types::Ty;
 use smallvec::SmallVec;
 
 /// Whether a value of type `from` may stand where `to` is required.
 pub fn broadcasts(from: Ty, to: Ty) -> bool {
     match (from, to) {
         _ if from == to => true,
-        (Ty::Uniform(Elem::Bool), Ty::Mask(_)) => true,
+        (Ty::TRUTH, Ty::Mask(_)) => true,
         (Ty::Uniform(elem), Ty::Rack(rack)) => elem == rack,
         _ => false,
     }
@@ -42,7 +42,7 @@ fn choose(types: &mut [Ty]) {
     let (Ty::Mask(width), true) = (condition, values.iter().all(|t| t.is_uniform())) else { return };
     for ty in values {
         *ty = match *ty {
-            Ty::Uniform(Elem::Bool) => Ty::Mask(width),
+            Ty::TRUTH => Ty::Mask(width),
             Ty::Uniform(elem) => Ty::Rack(elem),
             other => other,
         };
@@ -52,10 +52,11 @@ fn choose(types: &mut [Ty]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::Elem;
 
     const F: Ty = Ty::Rack(Elem::F32);
     const UF: Ty = Ty::Uniform(Elem::F32);
-    const UB: Ty = Ty::Uniform(Elem::Bool);
+    const UB: Ty = Ty::TRUTH;
     const M: Ty = Ty::Mask(32);
 
     #[test]

@@ -207,7 +207,7 @@ impl Exporter<'_> {
     /// Whether a condition is a truth of these lanes.
     fn speaks(&self, condition: usize, want: Ty) -> bool {
         let ty = self.made[condition].map(|value| self.arena[value].ty);
-        ty == Some(want) || ty == Some(Ty::Uniform(Elem::Bool))
+        ty == Some(want) || ty == Some(Ty::TRUTH)
     }
 
     fn raises(&self, index: usize) -> bool {
@@ -245,7 +245,7 @@ impl Exporter<'_> {
     fn literal(&mut self, condition: usize, holds: bool, want: Ty, span: Span) -> Option<ValueId> {
         let mut value = self.made[condition]?;
         let ty = self.arena[value].ty;
-        if ty == Ty::Uniform(Elem::Bool) && want != ty {
+        if ty == Ty::TRUTH && want != ty {
             // A broadcast reads a lane that must be there.
             let mask = self.mask(condition, want)?;
             value = self.push(Op::Splat, Imm::None, Args::from_slice(&[value]), want, mask, span, None);

@@ -11,7 +11,7 @@ use egg::{EGraph, Id};
 use rake_ir::fused::{Cost, Stop};
 use rake_ir::lane::FuseLevel;
 use rake_ir::ops::{Imm, Op};
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 
 /// A graph chosen for a source graph.
 pub struct Chosen {
@@ -63,7 +63,7 @@ pub struct Searched {
 
 /// The node over all results, without them.
 pub fn root_node() -> Node {
-    Node { head: Head::Root, ty: Ty::Uniform(Elem::Bool), payload: Payload::Imm(Imm::None), args: Children::new() }
+    Node { head: Head::Root, ty: Ty::TRUTH, payload: Payload::Imm(Imm::None), args: Children::new() }
 }
 
 /// An e-graph with explanations in which `chosen` was put beside `term` before rewriting; and the root of `chosen`.

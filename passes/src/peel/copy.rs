@@ -9,7 +9,7 @@ use la_arena::Arena;
 use rake_ir::fused::Region;
 use rake_ir::lane::{Args, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 use std::collections::{BTreeMap, HashMap};
 
 /// The lanes of a partial rack.
@@ -126,7 +126,7 @@ impl Copier {
         });
         let packed = push(like(Op::Compress, Imm::None, &[selection, rack], value.ty, None));
         let mask = self.rest.map(|_| {
-            let count = push(like(Op::CountTrue, Imm::None, &[selection], Ty::Uniform(Elem::I64), None));
+            let count = push(like(Op::CountTrue, Imm::None, &[selection], Ty::LONG, None));
             push(like(Op::InRange, Imm::None, &[count], value.ty.truth(), None))
         });
         let stored = push(like(Op::Store, value.imm.clone(), &[address, index, packed], value.ty, mask));

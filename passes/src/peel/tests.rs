@@ -1,8 +1,7 @@
 use super::with_racks;
+use crate::run_testing::Caller;
 use crate::{sanitise, simplify};
 use rake_ir::lane::eval_run;
-use rake_ir::memory::Memory;
-use rake_ir::value::Lanes;
 use rake_ir::{fused, lane::Program};
 
 /// `x <- x / k` where `x` is above one, in a region, and as the count how many such there are.
@@ -42,17 +41,23 @@ fn program(profile: &str) -> Program<fused::Region> {
     program
 }
 
+/// What the program's run leaves of a stack of a column of floats and perhaps one of bytes: the floats, bytes and count.
+fn left(program: &Program<fused::Region>, x: &[f32], k: Option<&[u8]>) -> (Vec<f32>, Vec<u8>, u64) {
+    let mut caller = Caller::default();
+    let columns: Vec<u64> = [caller.column(x, true)].into_iter().chain(k.map(|k| caller.column(k, true))).collect();
+    let s = caller.stack(program.profile, x.len(), &columns, true);
+    let done = eval_run(program, &program.functions[0].name, &caller.args, &mut caller.memory);
+    done.unwrap_or_else(|e| panic!("{} records: {e}", x.len()));
+    let bytes = columns.get(1).map_or_else(Vec::new, |&k| caller.bytes(k));
+    (caller.f32s(columns[0]), bytes, caller.memory.count(s).unwrap())
+}
+
 /// The columns and the count after a run on records `x = at / 2`, `k = at % 3 + 1`.
 fn outcome(program: &Program<fused::Region>, count: usize) -> (Vec<f32>, u64) {
-    let mut memory = Memory::default();
-    let x = (0..count).flat_map(|at| (at as f32 / 2.0).to_le_bytes()).collect();
-    let x = memory.add(x, true).unwrap();
-    let k = memory.add((0..count).map(|at| (at % 3 + 1) as u8).collect(), false).unwrap();
-    let descriptor = [count as u64, x, k].into_iter().flat_map(u64::to_le_bytes).collect();
-    let s = memory.add(descriptor, true).unwrap();
-    eval_run(program, "divide", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{count}: {e}"));
-    let floats = memory.block(x).unwrap().chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
-    (floats, memory.read(s, 8).unwrap())
+    let x: Vec<f32> = (0..count).map(|at| at as f32 / 2.0).collect();
+    let k: Vec<u8> = (0..count).map(|at| (at % 3 + 1) as u8).collect();
+    let (x, _, count) = left(program, &x, Some(&k));
+    (x, count)
 }
 
 /// With four racks in flight.
@@ -151,19 +156,14 @@ fn kept_records_follow_each_other() {
             assert_eq!(fused::check(&next), Ok(()), "{pass} {}", fused::print(&next));
             program = next;
             for count in 0..60usize {
-                let mut memory = Memory::default();
                 let value = |at: usize| [3.0f32, 1.0, 5.0, 2.5, f32::NAN, 0.0, 7.0][at * 5 % 7] + at as f32 / 64.0;
-                let x = memory.add((0..count).flat_map(|at| value(at).to_le_bytes()).collect(), true).unwrap();
-                let k = memory.add((0..count).map(|at| at as u8).collect(), true).unwrap();
-                let descriptor = [count as u64, x, k].into_iter().flat_map(u64::to_le_bytes).collect();
-                let s = memory.add(descriptor, true).unwrap();
-                eval_run(&program, "keep", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{pass} {e}"));
-                let kept: Vec<usize> = (0..count).filter(|&at| value(at) > 2.0).collect();
-                assert_eq!(memory.read(s, 8), Ok(kept.len() as u64));
-                for (place, &at) in kept.iter().enumerate() {
-                    assert_eq!(memory.read(x + 4 * place as u64, 4), Ok(u64::from(value(at).to_bits())));
-                    assert_eq!(memory.read(k + place as u64, 1), Ok(at as u64));
-                }
+                let (all, records): (Vec<f32>, Vec<u8>) = (0..count).map(|at| (value(at), at as u8)).unzip();
+                let (x, k, length) = left(&program, &all, Some(&records));
+                let kept: Vec<u8> = records.into_iter().filter(|&at| value(at.into()) > 2.0).collect();
+                assert_eq!(length, kept.len() as u64, "{pass} on {profile}");
+                assert_eq!(k[..kept.len()], kept, "{pass} on {profile}");
+                let floats: Vec<f32> = kept.iter().map(|&at| value(at.into())).collect();
+                assert_eq!(x[..kept.len()], floats, "{pass} on {profile}");
             }
         }
     }
@@ -202,17 +202,10 @@ fn replaced_records_are_kept_by_selections_of_regions() {
         let program = simplify::run(sanitise::run(program));
         assert_eq!(fused::check_sanitised(&program), Ok(()), "{}", fused::print(&program));
         for count in 0..40usize {
-            let value = |at: usize| (at * 5 % 7) as f32;
-            let mut memory = Memory::default();
-            let x = memory.add((0..count).flat_map(|at| value(at).to_le_bytes()).collect(), true).unwrap();
-            let descriptor = [count as u64, x].into_iter().flat_map(u64::to_le_bytes).collect();
-            let s = memory.add(descriptor, true).unwrap();
-            eval_run(&program, "halve", &[Lanes::uniform(s)], &mut memory).unwrap_or_else(|e| panic!("{e}"));
-            let kept: Vec<f32> = (0..count).map(value).filter(|&x| x > 2.0).map(|x| x / 2.0).collect();
-            assert_eq!(memory.read(s, 8), Ok(kept.len() as u64));
-            for (place, half) in kept.iter().enumerate() {
-                assert_eq!(memory.read(x + 4 * place as u64, 4), Ok(u64::from(half.to_bits())));
-            }
+            let all: Vec<f32> = (0..count).map(|at| (at * 5 % 7) as f32).collect();
+            let (x, _, length) = left(&program, &all, None);
+            let kept: Vec<f32> = all.into_iter().filter(|&x| x > 2.0).map(|x| x / 2.0).collect();
+            assert_eq!((length, &x[..kept.len()]), (kept.len() as u64, &kept[..]), "{profile}");
         }
     }
 }

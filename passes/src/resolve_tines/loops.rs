@@ -23,10 +23,7 @@ use rake_ir::desugared::{Event, ExprId, ExprKind, For, If, LocalId};
 use rake_ir::lane::{Close, Open, Stmt, ValueId};
 use rake_ir::ops::{Imm, Op, TrapReason};
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, Ty};
-
-const LONG: Ty = Ty::Uniform(Elem::I64);
-const TRUTH: Ty = Ty::Uniform(Elem::Bool);
+use rake_ir::types::Ty;
 
 /// A loop that is open.
 pub struct Loop {
@@ -46,13 +43,13 @@ pub struct Loop {
 
 impl Lowering<'_> {
     pub(super) fn long_const(&mut self, value: i64, span: Span) -> ValueId {
-        self.out.push(Op::Const, Imm::Bits(value as u64), &[], LONG, None, span)
+        self.out.push(Op::Const, Imm::Bits(value as u64), &[], Ty::LONG, None, span)
     }
 
     pub(super) fn uniform(&mut self, op: Op, args: &[ValueId], span: Span) -> ValueId {
         let ty = match op {
-            Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Eq | Op::And | Op::Or => TRUTH,
-            _ => LONG,
+            Op::Lt | Op::Le | Op::Ge | Op::Gt | Op::Eq | Op::And | Op::Or => Ty::TRUTH,
+            _ => Ty::LONG,
         };
         self.out.push(op, Imm::None, args, ty, None, span)
     }
@@ -65,7 +62,7 @@ impl Lowering<'_> {
                 let exact = rake_ir::value::to_i128(value.ty.elem(), *bits) as i64;
                 self.long_const(exact, span)
             }
-            _ => self.out.push(Op::ToI64, Imm::None, &[id], LONG, None, span),
+            _ => self.out.push(Op::ToI64, Imm::None, &[id], Ty::LONG, None, span),
         }
     }
 
@@ -91,7 +88,7 @@ impl Lowering<'_> {
         if self.constant(step).is_none_or(|step| step <= 0) {
             let zero = self.long_const(0, span);
             let positive = self.uniform(Op::Gt, &[step, zero], span);
-            self.out.push(Op::Check, Imm::Reason(TrapReason::Step), &[positive], TRUTH, None, span);
+            self.out.push(Op::Check, Imm::Reason(TrapReason::Step), &[positive], Ty::TRUTH, None, span);
         }
         let some = self.uniform(Op::Lt, &[start, to], span);
         let outer = self.out.values.len();
@@ -99,7 +96,7 @@ impl Lowering<'_> {
         self.entry_checks(looped, (from, start), to, step);
         let inner = self.out.values.len();
         self.out.body.push(Stmt::Open(Open::Loop));
-        let long = self.out.push(Op::Carry, Imm::None, &[start], LONG, None, span);
+        let long = self.out.push(Op::Carry, Imm::None, &[start], Ty::LONG, None, span);
         let index_local = &self.source.locals[looped.index];
         let short = self.out.push(Op::Carry, Imm::None, &[from], index_local.ty, None, span);
         for id in [long, short] {
@@ -189,12 +186,12 @@ impl Lowering<'_> {
         // The quotient by way of the reciprocal in 32 bits is right or one too small.
         let reciprocal = self.long_const((1 << 32) / by, span);
         let product = self.uniform(Op::Mul, &[distance, reciprocal], span);
-        let quotient = self.out.push(Op::ShiftBitsRight, Imm::Int(32), &[product], LONG, None, span);
+        let quotient = self.out.push(Op::ShiftBitsRight, Imm::Int(32), &[product], Ty::LONG, None, span);
         let steps = self.uniform(Op::Mul, &[quotient, step], span);
         let rest = self.uniform(Op::Sub, &[distance, steps], span);
         let short = self.uniform(Op::Ge, &[rest, step], span);
         let zero = self.long_const(0, span);
-        let more = self.out.push(Op::If, Imm::None, &[short, step, zero], LONG, None, span);
+        let more = self.out.push(Op::If, Imm::None, &[short, step, zero], Ty::LONG, None, span);
         let steps = self.uniform(Op::Add, &[steps, more], span);
         self.uniform(Op::Add, &[start, steps], span)
     }

@@ -8,7 +8,7 @@ use super::bdd::{Decided, Formula, TRUE};
 use rake_ir::lane::ValueId;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, Ty};
+use rake_ir::types::Ty;
 use smol_str::{SmolStr, format_smolstr};
 
 /// Where something is computed. The values are masks or `<bool>`s.
@@ -245,7 +245,7 @@ impl Masks {
         let mut full = from.and_then(|at| known(&self.levels[at]));
         for at in from.map_or(0, |at| at + 1)..depth {
             let condition = out.values[self.value(self.levels[at].condition)].ty;
-            if condition != truth && condition != Ty::Uniform(Elem::Bool) {
+            if condition != truth && condition != Ty::TRUTH {
                 continue;
             }
             let own = self.own(at, out, span);

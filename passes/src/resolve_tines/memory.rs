@@ -22,9 +22,6 @@ use rake_ir::typed::bodies::Check;
 use rake_ir::types::{Elem, Ty};
 use smol_str::format_smolstr;
 
-const LONG: Ty = Ty::Uniform(Elem::I64);
-const TRUTH: Ty = Ty::Uniform(Elem::Bool);
-
 /// The values of an access.
 #[derive(Clone, Copy)]
 struct Parts {
@@ -128,7 +125,7 @@ impl Lowering<'_> {
                 self.uniform(Op::Or, &[none, both], span)
             }
         };
-        self.out.push(Op::Check, Imm::Reason(TrapReason::Bounds), &[holds], TRUTH, None, span);
+        self.out.push(Op::Check, Imm::Reason(TrapReason::Bounds), &[holds], Ty::TRUTH, None, span);
     }
 
     fn check_indices(&mut self, parts: Parts, elem: Elem, writes: bool) {
@@ -165,9 +162,9 @@ impl Lowering<'_> {
 
     /// Stops the program when the mask holds somewhere.
     fn none(&mut self, mask: ValueId, reason: TrapReason, span: Span) {
-        let found = self.out.push(Op::CountTrue, Imm::None, &[mask], LONG, None, span);
+        let found = self.out.push(Op::CountTrue, Imm::None, &[mask], Ty::LONG, None, span);
         let zero = self.long_const(0, span);
         let none = self.uniform(Op::Eq, &[found, zero], span);
-        self.out.push(Op::Check, Imm::Reason(reason), &[none], TRUTH, None, span);
+        self.out.push(Op::Check, Imm::Reason(reason), &[none], Ty::TRUTH, None, span);
     }
 }

@@ -179,7 +179,7 @@ fn an_inlined_region_inherits_the_mask_around_the_call() {
 
 #[test]
 fn a_uniform_condition_masks_whole_racks() {
-    let mut s = Source::new(&[("x", F), ("c", Ty::Uniform(Elem::Bool))]);
+    let mut s = Source::new(&[("x", F), ("c", Ty::TRUTH)]);
     let (x, y, c) = (s.read(0), s.read(0), s.read(1));
     let root = s.op(Op::Sqrt, &[x], F);
     let result = s.iff(c, root, y);

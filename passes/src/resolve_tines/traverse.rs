@@ -25,8 +25,6 @@ use rake_ir::typed::bodies::working_rack;
 use rake_ir::types::{Elem, Pointee, Ty};
 use smol_str::{SmolStr, format_smolstr};
 
-const LONG: Ty = Ty::Uniform(Elem::I64);
-
 /// A column of a stack, where it stands and what the current rack of it holds.
 struct Column {
     stack: LocalId,
@@ -79,7 +77,7 @@ impl Lowering<'_> {
     pub fn traverse_start(&mut self, traverse: &Traverse) {
         let span = traverse.span;
         let Some(stack) = self.locals[index(traverse.stack)] else { return };
-        let count = self.out.push(Op::Count, Imm::None, &[stack], LONG, None, span);
+        let count = self.out.push(Op::Count, Imm::None, &[stack], Ty::LONG, None, span);
         self.out.values[count].name = Some("count".into());
         let read = self.columns_read(traverse);
         let written = traverse.columns.iter().map(|&(column, _)| (traverse.stack, column));
@@ -93,10 +91,10 @@ impl Lowering<'_> {
             self.out.values[address].name = self.described(of, column).map(|(name, _)| name);
             columns.push(Column { stack: of, column, address, value: None });
         }
-        let zero = traverse.compact.then(|| self.out.push(Op::Const, Imm::Bits(0), &[], LONG, None, span));
+        let zero = traverse.compact.then(|| self.out.push(Op::Const, Imm::Bits(0), &[], Ty::LONG, None, span));
         let before = self.out.values.len();
         let record = self.out.open_traverse(count, traverse.bits, span);
-        let kept = zero.map(|zero| self.out.push(Op::Carry, Imm::None, &[zero], LONG, None, span));
+        let kept = zero.map(|zero| self.out.push(Op::Carry, Imm::None, &[zero], Ty::LONG, None, span));
         kept.into_iter().for_each(|kept| self.out.values[kept].name = Some("kept".into()));
         for at in 0..columns.len().min(read.len()) {
             let Column { stack, column, address, .. } = columns[at];
@@ -144,8 +142,8 @@ impl Lowering<'_> {
                         span,
                     );
                 }
-                let more = self.out.push(Op::CountTrue, Imm::None, &[selection], LONG, None, span);
-                let sum = self.out.push(Op::Add, Imm::None, &[kept, more], LONG, None, span);
+                let more = self.out.push(Op::CountTrue, Imm::None, &[selection], Ty::LONG, None, span);
+                let sum = self.out.push(Op::Add, Imm::None, &[kept, more], Ty::LONG, None, span);
                 next.push((kept, sum));
             }
             _ => {
@@ -160,7 +158,7 @@ impl Lowering<'_> {
         }
         self.out.close(Close { again: None, next }, visit.before);
         if let (Some(kept), Some(stack)) = (visit.kept, self.locals[index(traverse.stack)]) {
-            self.out.push(Op::SetCount, Imm::None, &[stack, kept], LONG, None, span);
+            self.out.push(Op::SetCount, Imm::None, &[stack, kept], Ty::LONG, None, span);
         }
     }
 
@@ -208,7 +206,7 @@ impl Visit {
 impl super::Builder {
     /// Begins a body that visits racks; gives the number of the rack's first record.
     fn open_traverse(&mut self, count: ValueId, bits: u32, span: Span) -> ValueId {
-        let record = self.value(Op::Index, Imm::None, &[], LONG, None, span);
+        let record = self.value(Op::Index, Imm::None, &[], Ty::LONG, None, span);
         self.body.push(Stmt::Open(Open::Traverse { index: record, count, bits }));
         record
     }

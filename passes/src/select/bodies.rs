@@ -91,19 +91,19 @@ impl<'a> Run<'_, 'a> {
         let op = self.f.values[id].op;
         let how = self.demand.words[index(id)];
         match how {
-            Some(How::ByWords) => self.builder.compute_word(id)?,
-            Some(How::ByConditions) => self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?)),
-            Some(How::ByRacks) | None => {}
+            Some(How::Words) => self.builder.compute_word(id)?,
+            Some(How::Conditions) => self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?)),
+            Some(How::Racks) | None => {}
         }
         if let Some(shape) = &self.demand.shapes[index(id)] {
             match how {
-                Some(How::ByWords | How::ByConditions) if !matches!(op, Op::Param | Op::Const) => {
+                Some(How::Words | How::Conditions) if !matches!(op, Op::Param | Op::Const) => {
                     self.builder.spread(id)?;
                 }
                 _ => self.builder.value(id, shape, region)?,
             }
         }
-        if how == Some(How::ByRacks) {
+        if how == Some(How::Racks) {
             self.builder.bring_over(id)?;
         }
         match op {

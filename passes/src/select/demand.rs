@@ -32,11 +32,11 @@ pub(super) struct Demand {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
     /// General registers compute it.
-    ByWords,
+    Words,
     /// It is a truth made of comparisons of words.
-    ByConditions,
+    Conditions,
     /// Racks compute it, and it is brought over.
-    ByRacks,
+    Racks,
 }
 
 impl Demand {
@@ -98,11 +98,11 @@ impl Needs<'_> {
         let moves = matches!(value.op, Op::Param | Op::Const | Op::Carry | Op::Merge | Op::LoadUniform);
         let row = || self.target.word(WordKey::Op(value.op), self.profile).is_some();
         if only_word(value.ty) || integer && (moves || row()) {
-            How::ByWords
+            How::Words
         } else if decides(self.f, id) {
-            How::ByConditions
+            How::Conditions
         } else {
-            How::ByRacks
+            How::Racks
         }
     }
 
@@ -135,15 +135,15 @@ impl Needs<'_> {
             self.word(id);
         }
         match self.words[index(id)] {
-            Some(How::ByWords) => self.operands(id),
-            Some(How::ByConditions) => self.condition(id),
-            Some(How::ByRacks) => self.rack(id),
+            Some(How::Words) => self.operands(id),
+            Some(How::Conditions) => self.condition(id),
+            Some(How::Racks) => self.rack(id),
             None if value.op.has_effect() => self.operands(id),
             None => {}
         }
         if self.racks[index(id)] {
             let found = shape.get_or_insert_with(|| seen.of(id)).clone();
-            if self.words[index(id)] == Some(How::ByWords) {
+            if self.words[index(id)] == Some(How::Words) {
                 return;
             }
             if value.op.depends_on_place() || value.op == Op::InRange {
@@ -164,7 +164,7 @@ impl Needs<'_> {
         for operand in operands {
             match self.f.values[operand].ty {
                 Ty::Rack(_) | Ty::Mask(_) => self.rack(operand),
-                Ty::Uniform(Elem::Bool) if value.op == Op::Check => self.condition(operand),
+                Ty::TRUTH if value.op == Op::Check => self.condition(operand),
                 Ty::Uniform(elem) if elem.is_float() => self.rack(operand),
                 Ty::Uniform(_) | Ty::Address => self.word(operand),
             }
@@ -184,7 +184,7 @@ pub(super) fn comparison(f: &Function, id: ValueId) -> Option<[ValueId; 2]> {
 /// Whether a value joins truths.
 pub(super) fn joins(f: &Function, id: ValueId) -> bool {
     let value = &f.values[id];
-    matches!(value.op, Op::And | Op::Or | Op::Not) && value.ty == Ty::Uniform(Elem::Bool)
+    matches!(value.op, Op::And | Op::Or | Op::Not) && value.ty == Ty::TRUTH
 }
 
 /// Whether a truth is made of comparisons of words alone.

@@ -27,7 +27,7 @@ pub(super) fn only_parts(
 ) -> Vec<bool> {
     let has_part = |ty: Ty| match ty {
         // Where masks have registers of their own they are never racks.
-        Ty::Mask(_) | Ty::Uniform(Elem::Bool) => !profile.native_masks(),
+        Ty::Mask(_) | Ty::TRUTH => !profile.native_masks(),
         Ty::Uniform(_) => true,
         Ty::Rack(_) | Ty::Address => false,
     };

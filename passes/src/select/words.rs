@@ -118,7 +118,7 @@ impl Builder<'_> {
                 }
             }
             (Op::Column, Imm::Int(column)) => {
-                let offset = 8 + *column as usize * self.profile.pointer_bytes();
+                let offset = self.profile.column_offset(*column);
                 self.descriptor(value.args[0], offset as i32, &site)?
             }
             (Op::Count, _) => self.descriptor(value.args[0], 0, &site)?,

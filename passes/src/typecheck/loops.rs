@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         let condition = self.expr(*condition, Some(Elem::Bool));
         let condition = condition.and_then(|condition| {
             let found = self.ty(condition);
-            if found == Ty::Uniform(Elem::Bool) {
+            if found == Ty::TRUTH {
                 return Some(condition);
             }
             let message = format!("the statement `if` asks for a uniform truth, found {found}");

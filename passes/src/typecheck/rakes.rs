@@ -140,7 +140,7 @@ impl Body<'_, '_> {
         self.close();
         self.inside = outer;
         let ty = result.map(|result| match self.ty(result) {
-            Ty::Uniform(Elem::Bool) => Ty::Mask(32),
+            Ty::TRUTH => Ty::Mask(32),
             Ty::Uniform(elem) => Ty::Rack(elem),
             ty => ty,
         });

@@ -452,7 +452,7 @@ impl Body<'_, '_> {
     /// The type of a location whose first value is a uniform: in runs the rack that holds it everywhere.
     pub fn location_rack(&self, ty: Option<Ty>, written: Option<Written>) -> Option<Ty> {
         match (ty, &self.run, written) {
-            (Some(Ty::Uniform(Elem::Bool)), Some(run), None) => Some(Ty::Mask(run.domain.unwrap_or(32))),
+            (Some(Ty::TRUTH), Some(run), None) => Some(Ty::Mask(run.domain.unwrap_or(32))),
             (Some(Ty::Uniform(elem)), Some(_), None) => Some(Ty::Rack(elem)),
             (ty, ..) => ty,
         }

@@ -24,8 +24,6 @@ use rake_ir::value::to_i128;
 use smallvec::smallvec;
 use std::collections::HashMap;
 
-const LONG: Ty = Ty::Uniform(Elem::I64);
-
 /// What is done at an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
@@ -238,12 +236,12 @@ impl Body<'_, '_> {
                     let parts: Vec<_> = args.iter().filter_map(|arg| made.get(arg).copied()).collect();
                     let (low, high) = range(op, &parts);
                     let args: Args = parts.iter().map(|part| part.0).collect();
-                    self.exprs[id] = Expr { kind: ExprKind::Op { op, imm: Imm::None, args }, ty: LONG, span };
+                    self.exprs[id] = Expr { kind: ExprKind::Op { op, imm: Imm::None, args }, ty: Ty::LONG, span };
                     (id, low, high)
                 }
                 ExprKind::Const(bits) => {
                     let value = to_i128(ty.elem(), bits);
-                    self.exprs[id] = Expr { kind: ExprKind::Const(value as u64), ty: LONG, span };
+                    self.exprs[id] = Expr { kind: ExprKind::Const(value as u64), ty: Ty::LONG, span };
                     (id, value, value)
                 }
                 _ => {
@@ -251,7 +249,7 @@ impl Body<'_, '_> {
                         Elem::U32 => (0, i128::from(u32::MAX)),
                         _ => (i32::MIN.into(), i32::MAX.into()),
                     };
-                    (self.op(Op::ToI64, Imm::None, smallvec![id], LONG, span), low, high)
+                    (self.op(Op::ToI64, Imm::None, smallvec![id], Ty::LONG, span), low, high)
                 }
             };
             made.insert(id, exact);
@@ -279,7 +277,7 @@ impl Body<'_, '_> {
             (Some(_), None) => false,
         };
         let affine =
-            self.ty(access.index) == LONG && self.degree(access.index, index).is_some_and(|degree| degree <= 1);
+            self.ty(access.index) == Ty::LONG && self.degree(access.index, index).is_some_and(|degree| degree <= 1);
         if tail && affine { Check::Entry } else { Check::Here }
     }
 

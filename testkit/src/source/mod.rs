@@ -25,6 +25,11 @@ pub struct Program {
     pub fma: bool,
 }
 
+/// Whether a program has runs, which work on memory.
+pub fn has_runs(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("run "))
+}
+
 impl Program {
     fn new(name: impl Into<String>, text: String) -> Program {
         let fma = text.contains("fma(");
