@@ -23,10 +23,13 @@
 //! computed once, before. Racks in flight take turns statement by statement, a region with its twins, unless what one rack
 //! gives the next needs it done: then they follow each other.
 //!
+//! A counted loop is treated alike where its accesses stop at a bound, and has several trips in flight (`counted`).
+//!
 //! Selected lanes are moved to the front of a rack and the whole rack is stored: behind them it touches only records that were
 //! read before, for no more are kept than were visited. In the rest only as many lanes are stored as were selected.
 
 mod copy;
+mod counted;
 mod flight;
 #[cfg(test)]
 mod tests;
@@ -52,53 +55,60 @@ pub fn run(mut program: Program, target: &dyn Target) -> Program {
     program
 }
 
-/// Peels the traverses of one function, with as many racks in flight as are of use and find registers.
+/// Peels the traverses and loops of one function, with as many racks in flight as are of use and find registers.
 pub fn function(f: &mut Function, profile: Profile, target: &dyn Target) {
-    if !f.body.iter().any(|stmt| matches!(stmt, Stmt::Open(Open::Traverse { .. }))) {
+    let has = |wanted: fn(&Open) -> bool| f.body.iter().any(|stmt| matches!(stmt, Stmt::Open(open) if wanted(open)));
+    let traverses = has(|open| matches!(open, Open::Traverse { .. }));
+    let loops = has(|open| *open == Open::Loop);
+    if !traverses && !loops {
         return;
     }
     let mut racks = wanted(f, profile);
     while racks > 1 && !flight::fits(f, profile, target, racks) {
         racks /= 2;
     }
+    // What a loop's whole racks need beside its last one may be a register too many.
+    if racks == 1 && loops && !flight::fits(f, profile, target, racks) {
+        racks = 0;
+    }
     with_racks(f, profile, racks);
 }
 
-/// The racks in flight that the traverses of a function would like.
+/// The racks in flight that the traverses and innermost loops of a function would like.
 fn wanted(f: &Function, profile: Profile) -> usize {
     let Ok(extents) = extents(&f.body) else { return 1 };
-    let wanted = f.body.iter().zip(extents).filter_map(|(stmt, extent)| match (stmt, extent) {
-        (Stmt::Open(Open::Traverse { .. }), Some(extent)) => {
-            let stmts: Vec<&Stmt<Region>> = f.body[extent.open + 1..extent.close].iter().collect();
-            Some(flight::wanted(&f.values, &stmts, profile))
+    let wanted = f.body.iter().zip(extents).filter_map(|(stmt, extent)| {
+        let (Stmt::Open(open), Some(extent)) = (stmt, extent) else { return None };
+        let inside = &f.body[extent.open + 1..extent.close];
+        let innermost = || !inside.iter().any(|stmt| matches!(stmt, Stmt::Open(Open::Loop)));
+        match open {
+            Open::Traverse { .. } => {}
+            Open::Loop if innermost() => {}
+            _ => return None,
         }
-        _ => None,
+        let stmts: Vec<&Stmt<Region>> = inside.iter().collect();
+        Some(flight::wanted(&f.values, &stmts, profile))
     });
     wanted.max().unwrap_or(1)
 }
 
+/// Peels with so many racks in flight; with none, loops stay as they are.
 fn with_racks(f: &mut Function, profile: Profile, racks: usize) {
     let stmts = std::mem::take(&mut f.body);
-    let Ok(extents) = extents(&stmts) else {
+    if extents(&stmts).is_err() {
         f.body = stmts;
         return;
-    };
-    let mut peel =
-        Peel { values: &mut f.values, out: Vec::with_capacity(stmts.len()), profile, racks, last: HashMap::new() };
-    let mut at = 0;
-    while let Some(stmt) = stmts.get(at) {
-        match (stmt, extents[at]) {
-            (Stmt::Open(Open::Traverse { index, count, bits }), Some(extent)) => {
-                let traverse = Traverse { index: *index, count: peel.now(*count), bits: *bits };
-                if let Stmt::Close(close) = &stmts[extent.close] {
-                    peel.traverse(&traverse, &stmts[at + 1..extent.close], close);
-                }
-                at = extent.close;
-            }
-            _ => peel.keep(stmt),
-        }
-        at += 1;
     }
+    let mut peel = Peel {
+        values: &mut f.values,
+        out: Vec::with_capacity(stmts.len()),
+        profile,
+        racks: racks.max(1),
+        loops: racks > 0,
+        last: HashMap::new(),
+        holds: Vec::new(),
+    };
+    peel.stmts(&stmts);
     f.result = f.result.map(|result| peel.now(result));
     f.body = peel.out;
 }
@@ -109,8 +119,12 @@ struct Peel<'a> {
     profile: Profile,
     /// Racks in flight.
     racks: usize,
+    /// Whether loops are peeled too.
+    loops: bool,
     /// What a traverse's carries are after it.
     last: HashMap<ValueId, ValueId>,
+    /// For each body that is open the condition that holds there.
+    holds: Vec<Option<ValueId>>,
 }
 
 struct Traverse {
@@ -124,9 +138,51 @@ struct Body<'s> {
     carries: Vec<ValueId>,
     stmts: Vec<&'s Stmt<Region>>,
     next: HashMap<ValueId, ValueId>,
+    /// What may differ from rack to rack.
+    changing: BTreeSet<ValueId>,
 }
 
 impl Peel<'_> {
+    /// Peels in a list of statements.
+    fn stmts(&mut self, stmts: &[Stmt<Region>]) {
+        let extents = extents(stmts).unwrap_or_default();
+        let mut at = 0;
+        while let (Some(stmt), Some(extent)) = (stmts.get(at), extents.get(at)) {
+            let inside =
+                extent.map(|extent| (&stmts[extent.open + 1..extent.close], &stmts[extent.close], extent.close));
+            match (stmt, inside) {
+                (Stmt::Open(Open::Traverse { index, count, bits }), Some((inside, Stmt::Close(close), end))) => {
+                    let traverse = Traverse { index: *index, count: self.now(*count), bits: *bits };
+                    self.traverse(&traverse, inside, close);
+                    at = end;
+                }
+                (Stmt::Open(Open::Loop), Some((inside, close, end))) if self.loops => {
+                    self.counted(inside, close);
+                    at = end;
+                }
+                _ => {
+                    self.keep(stmt);
+                    self.pass(stmt);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Passes a marker: another condition holds.
+    fn pass(&mut self, stmt: &Stmt<Region>) {
+        match stmt {
+            Stmt::Open(Open::If(condition)) => self.holds.push(Some(self.now(*condition))),
+            Stmt::Open(_) => self.holds.push(None),
+            Stmt::Else => {
+                self.holds.pop();
+                self.holds.push(None);
+            }
+            Stmt::Close(_) => drop(self.holds.pop()),
+            Stmt::Value(_) | Stmt::Region(_) => {}
+        }
+    }
+
     fn now(&self, id: ValueId) -> ValueId {
         self.last.get(&id).copied().unwrap_or(id)
     }
@@ -159,7 +215,7 @@ impl Peel<'_> {
     }
 
     fn traverse(&mut self, traverse: &Traverse, stmts: &[Stmt<Region>], close: &Close) {
-        let body = self.body(traverse, stmts, close);
+        let body = self.body(Some(traverse.index), stmts, close);
         let lanes = self.profile.lanes_of_bits(traverse.bits) as i64;
         let racks = self.racks as i64;
         let zero = self.number(0);
@@ -253,9 +309,10 @@ impl Peel<'_> {
     }
 
     /// Takes a body apart; writes what no record changes.
-    fn body<'s>(&mut self, traverse: &Traverse, stmts: &'s [Stmt<Region>], close: &Close) -> Body<'s> {
-        let mut body = Body { carries: Vec::new(), stmts: Vec::new(), next: close.next.iter().copied().collect() };
-        let mut changing: BTreeSet<ValueId> = [traverse.index].into_iter().collect();
+    fn body<'s>(&mut self, index: Option<ValueId>, stmts: &'s [Stmt<Region>], close: &Close) -> Body<'s> {
+        let (carries, next) = (Vec::new(), close.next.iter().copied().collect());
+        let mut body = Body { carries, stmts: Vec::new(), next, changing: index.into_iter().collect() };
+        let changing = &mut body.changing;
         let mut nested = 0;
         for stmt in stmts {
             match stmt {

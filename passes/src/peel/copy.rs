@@ -25,6 +25,8 @@ pub(super) struct Rest {
 pub(super) struct Copier {
     map: HashMap<ValueId, ValueId>,
     rest: Option<Rest>,
+    /// The masks that hold in every lane; nothing but masks and choices between racks reads them.
+    all: Vec<ValueId>,
     /// The masks that were narrowed to the rest's lanes.
     narrowed: BTreeMap<ValueId, ValueId>,
 }
@@ -32,10 +34,16 @@ pub(super) struct Copier {
 impl Copier {
     /// A copy in which the index and the carries are these.
     pub fn new(index: ValueId, first: ValueId, carries: &[ValueId], are: &[ValueId], rest: Option<Rest>) -> Copier {
-        let mut copier = Copier { map: HashMap::new(), rest, narrowed: BTreeMap::new() };
-        copier.map.insert(index, first);
+        let mut copier = Copier { map: HashMap::new(), rest, all: Vec::new(), narrowed: BTreeMap::new() };
         copier.replace(carries, are);
+        copier.map.insert(index, first);
         copier
+    }
+
+    /// A copy for lanes that all exist.
+    pub fn whole(mut self, all: &[ValueId]) -> Copier {
+        self.all.extend(all);
+        self
     }
 
     /// Gives the carries other values.
@@ -48,13 +56,18 @@ impl Copier {
         carries.iter().map(|carry| self.now(*next.get(carry).unwrap_or(carry))).collect()
     }
 
-    fn now(&self, id: ValueId) -> ValueId {
+    /// What a value is in the copy.
+    pub fn now(&self, id: ValueId) -> ValueId {
         self.map.get(&id).copied().unwrap_or(id)
     }
 
     /// Copies a statement to the end of a list.
     pub fn stmts(&mut self, values: &mut Arena<Value>, stmt: &Stmt<Region>, out: &mut Stmts) {
         match stmt {
+            Stmt::Value(id) if self.all.contains(id) => {}
+            Stmt::Value(id) if values[*id].op == Op::If && self.all.contains(&values[*id].args[0]) => {
+                self.map.insert(*id, self.now(values[*id].args[1]));
+            }
             Stmt::Value(id) => {
                 self.selections(values, *id, out);
                 self.narrow(values, *id, out);
@@ -159,6 +172,9 @@ impl Copier {
     fn value(&mut self, values: &mut Arena<Value>, id: ValueId) -> ValueId {
         let mut value = values[id].clone();
         value.args.iter_mut().for_each(|arg| *arg = self.now(*arg));
+        if value.mask.is_some_and(|mask| self.all.contains(&mask)) {
+            (value.mask, value.inactive) = (None, None);
+        }
         value.mask = value.mask.map(|mask| self.now(mask));
         if let Some(rest) = self.rest
             && value.ty.lane_bits() == Some(rest.bits)

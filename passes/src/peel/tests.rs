@@ -2,6 +2,7 @@ use super::with_racks;
 use crate::run_testing::Caller;
 use crate::{sanitise, simplify};
 use rake_ir::lane::eval_run;
+use rake_ir::value::Lanes;
 use rake_ir::{fused, lane::Program};
 
 /// `x <- x / k` where `x` is above one, in a region, and as the count how many such there are.
@@ -206,6 +207,88 @@ fn replaced_records_are_kept_by_selections_of_regions() {
             let (x, _, length) = left(&program, &all, None);
             let kept: Vec<f32> = all.into_iter().filter(|&x| x > 2.0).map(|x| x / 2.0).collect();
             assert_eq!((length, &x[..kept.len()]), (kept.len() as u64, &kept[..]), "{profile}");
+        }
+    }
+}
+
+/// Copies `x` to `y` one rack of eight on, counts by lanes what is above zero, sums in order, and leaves the index.
+const LOOP: &str = "rake fused 1
+profile x86-avx2
+fuse full
+
+run shift(x: address to []f32, x_count: <i32>, y: address to mut []f32, y_count: <i32>, n: <i32>, last: address to mut []i32, l_count: <i32>) {
+  %0 : address = param 0
+  %1 : <i32> = param 1
+  %2 : address = param 2
+  %3 : <i32> = param 3
+  %4 : <i32> = param 4
+  %5 : address = param 5
+  %6 : <i64> = const 0
+  %7 : <i64> = const 8
+  %8 : <i64> = to_i64 %4
+  %9 : i32s = const 0
+  %10 : f32s = const 0.0
+  %11 : <bool> = lt %6, %8
+  if %11 {
+    loop {
+      %12 : <i64> = carry %6
+      %13 : i32s = carry %9
+      %14 : f32s = carry %10
+      %15 : <i64> = to_i64 %4
+      %16 : <i64> = sub %15, %12
+      %17 : mask = in_range %16
+      %18 : f32s = load f32 %0, %12 if %17
+      %19 : f32s = if %17, %18, %10
+      %20 : mask = gt %19, %10
+      %21 : i32s = const 1
+      %22 : i32s = select %20, %21, %9
+      %23 : i32s = add %22, %13
+      %24 : f32s = add %14, %19
+      %25 : <i64> = const 1
+      %26 : <i64> = add %25, %12
+      %27 : <i64> = sub %8, %26
+      %28 : mask = in_range %27
+      %29 : f32s = store f32 %2, %26, %24 if %28
+      %30 : <i64> = add %12, %7
+      %31 : <bool> = lt %30, %8
+    } again %31 with %12 = %30, %13 = %23, %14 = %24
+  } else {
+  }
+  %32 : i32s = merge %13, %9
+  %33 : <i64> = merge %12, %6
+  %34 : i32s = store i32 %5, %6, %32
+}
+";
+
+#[test]
+fn counted_loops_do_what_they_did() {
+    let before = fused::read(LOOP).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(fused::check(&before), Ok(()));
+    for racks in [0, 1, 2, 4] {
+        let mut program = before.clone();
+        program.functions.iter_mut().for_each(|f| with_racks(f, before.profile, racks));
+        let text = fused::print(&program);
+        assert_eq!(fused::check(&program), Ok(()), "{text}");
+        assert_eq!(text.matches("in_range").count(), 2, "only what is left is masked: {text}");
+        let loads = [1, 2, 4, 6][[0, 1, 2, 4].iter().position(|&n| n == racks).unwrap()];
+        assert_eq!(text.matches("load").count(), loads, "{text}");
+        for count in 0..70 {
+            let x: Vec<f32> = (0..count).map(|at| if at % 3 == 0 { at as f32 } else { -0.5 }).collect();
+            let mut caller = Caller::default();
+            caller.view(&x[..], false);
+            let y = caller.column(&vec![7.0f32; count][..], true);
+            caller.args.extend([y, count as u64].map(Lanes::uniform));
+            caller.uniform(count as u64);
+            let counts = caller.column(&[-1i32; 8][..], true);
+            caller.args.extend([counts, 8].map(Lanes::uniform));
+            let done = eval_run(&program, "shift", &caller.args, &mut caller.memory);
+            done.unwrap_or_else(|e| panic!("{count} elements: {e}"));
+            // Element `at + 1` is the sum of the elements of `at`'s lane up to it; the first is not written.
+            let sum = |at: usize| x[at % 8..=at].iter().step_by(8).sum::<f32>();
+            let written = |at: usize| if at == 0 { 7.0 } else { sum(at - 1) };
+            assert_eq!(caller.f32s(y), (0..count).map(written).collect::<Vec<_>>(), "{count} elements, {racks} racks");
+            let above = |lane: usize| x.iter().skip(lane).step_by(8).filter(|&&x| x > 0.0).count() as i32;
+            assert_eq!(caller.i32s(counts), (0..8).map(above).collect::<Vec<_>>(), "{count} elements, {racks} racks");
         }
     }
 }
