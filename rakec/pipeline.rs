@@ -362,7 +362,7 @@ mod tests {
         };
         assert_eq!(names(None, Some("surface")), ["parse", "resolve"]);
         assert_eq!(names(Some("tined"), Some("fuse")), ["fuse"]);
-        assert_eq!(names(Some("fuse"), Some("fused")), ["peel", "expand", "sanitise", "simplify"]);
+        assert_eq!(names(Some("fuse"), Some("fused")), ["peel", "transpose", "expand", "sanitise", "simplify"]);
         assert_eq!(names(Some("surface"), Some("parse")), ["parse"]);
         assert!(Range::new(Some("selected"), Some("tined")).unwrap_err().contains("before"));
         assert!(Range::new(Some("fuze"), None).unwrap_err().contains("fuse"));

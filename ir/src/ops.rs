@@ -332,7 +332,7 @@ ops! {
     Column "column" "" Internal 1..=1 Column T::Signature(&[Ty::Address], Ty::Address), Reads, None, false, "Where a column of a stack stands.";
     Count "count" "" Internal 1..=1 None T::Signature(&[Ty::Address], Ty::LONG), Reads, None, false, "How many records a stack has.";
     SetCount "set_count" "" Internal 2..=2 None T::Signature(&[Ty::Address, Ty::LONG], Ty::LONG), Effect, None, false, "Gives a stack another count.";
-    ToI64 "to_i64" "" Internal 1..=1 None T::ToI64, Total, None, false, "The same number in 64 bits.";
+    ToI64 "to_i64" "" Internal 1..=1 None T::ToI64, Total, None, false, "The same number in 64 bits; of an address, where it leads.";
     InRange "in_range" "" Internal 1..=1 None T::Given, Total, None, false, "Whether the lane's number is below the operand.";
     CountTrue "count_true" "" Internal 1..=1 None T::CountTrue, Total, None, false, "How many lanes hold.";
     Check "check" "" Internal 1..=1 Reason T::Signature(&[Ty::TRUTH], Ty::TRUTH), Effect, None, false, "Stops the program unless its operand holds.";
@@ -518,8 +518,9 @@ fn infer(rule: TypeRule, args: &[Ty], given: Option<Ty>) -> Result<Ty, String> {
             _ => Err("a mask".into()),
         },
         T::ToI64 => match args[0] {
+            Ty::Address => Ok(Ty::LONG),
             Ty::Uniform(elem) if elem.is_int() => Ok(Ty::LONG),
-            _ => Err("a uniform integer".into()),
+            _ => Err("a uniform integer or an address".into()),
         },
     }
 }

@@ -18,6 +18,7 @@ pub mod schedule;
 pub mod select;
 pub mod simplify;
 pub mod stackify;
+pub mod transpose;
 pub mod typecheck;
 pub mod unroll;
 

@@ -28,6 +28,7 @@
 //! Selected lanes are moved to the front of a rack and the whole rack is stored: behind them it touches only records that were
 //! read before, for no more are kept than were visited. In the rest only as many lanes are stored as were selected.
 
+mod apart;
 mod copy;
 mod counted;
 mod flight;
@@ -38,7 +39,7 @@ use crate::select::rule::Target;
 use copy::{Copier, Rest};
 use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
-use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId, extents};
+use rake_ir::lane::{Args, Close, Open, Param, Stmt, Value, ValueId, extents};
 use rake_ir::ops::{Imm, LaneRule, Op};
 use rake_ir::profile::Profile;
 use rake_ir::span::Span;
@@ -87,7 +88,8 @@ fn wanted(f: &Function, profile: Profile) -> usize {
             _ => return None,
         }
         let stmts: Vec<&Stmt<Region>> = inside.iter().collect();
-        Some(flight::wanted(&f.values, &stmts, profile))
+        let across = flight::across(&f.values, &stmts, profile).unwrap_or(1);
+        Some(flight::wanted(&f.values, &stmts, profile).max(across))
     });
     wanted.max().unwrap_or(1)
 }
@@ -100,6 +102,7 @@ fn with_racks(f: &mut Function, profile: Profile, racks: usize) {
         return;
     }
     let mut peel = Peel {
+        params: &f.params,
         values: &mut f.values,
         out: Vec::with_capacity(stmts.len()),
         profile,
@@ -114,6 +117,7 @@ fn with_racks(f: &mut Function, profile: Profile, racks: usize) {
 }
 
 struct Peel<'a> {
+    params: &'a [Param],
     values: &'a mut Arena<Value>,
     out: Stmts,
     profile: Profile,

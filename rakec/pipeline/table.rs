@@ -81,11 +81,20 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "peel",
-        doc: "makes of a traverse a loop of whole racks and one rest under a mask",
+        doc: "makes of traverses and counted loops ones of whole racks and a rest under masks",
         from: Kind::Fused,
         to: Kind::Fused,
         run: peel,
         after: &[("fuse", "every copy of a region computes the same graph")],
+        ..EACH
+    },
+    Pass {
+        name: "transpose",
+        doc: "computes ordered scans of as many racks as a rack has lanes across the racks",
+        from: Kind::Fused,
+        to: Kind::Fused,
+        run: transpose,
+        after: &[("peel", "it puts racks in flight whose scans stand side by side")],
         ..EACH
     },
     Pass {
@@ -250,6 +259,11 @@ fn peel(_: &Context, ir: Ir) -> Outcome {
     let Ir::Fused(program) = ir else { return mismatch("peel", &ir) };
     let target = rake_backends::target(program.profile);
     Outcome { ir: Some(passes::peel::run(program, target).into()), diagnostics: Vec::new() }
+}
+
+fn transpose(_: &Context, ir: Ir) -> Outcome {
+    let Ir::Fused(program) = ir else { return mismatch("transpose", &ir) };
+    Ok(passes::transpose::run(program)).into()
 }
 
 fn sanitise(_: &Context, ir: Ir) -> Outcome {

@@ -5,7 +5,7 @@ use rake_ir::memory::Memory;
 use rake_ir::profile::Profile;
 use rake_ir::value::Lanes;
 use rake_ir::{allocated, fused, lane, selected};
-use rake_passes::{allocate, expand, peel, sanitise, schedule, select, simplify};
+use rake_passes::{allocate, expand, peel, sanitise, schedule, select, simplify, transpose};
 
 /// A column: bytes of an element, and the elements.
 struct Column {
@@ -45,7 +45,7 @@ fn stages(program: &fused::Program, name: &str, memory: &Memory, args: &[u64]) -
     let target = crate::target(program.profile);
     let program = peel::run(program.clone(), target);
     lanes("peel", &program);
-    let program = simplify::run(sanitise::run(expand::run(program, target)));
+    let program = simplify::run(sanitise::run(expand::run(transpose::run(program), target)));
     lanes("simplify", &program);
     let chosen = select::run(&program, target).unwrap_or_else(|e| panic!("{}\n{e:?}", fused::print(&program)));
     selected::check(&chosen).unwrap_or_else(|e| panic!("{}\n{e:?}", selected::print(&chosen)));

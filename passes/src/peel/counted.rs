@@ -17,11 +17,12 @@
 //!                                             }
 //! ```
 //!
-//! Trips follow each other, since views may overlap. What they add to an integer is added apart and put together behind the
+//! Trips follow each other, since views may overlap, unless they are worth to be done side by side (`apart`). What they add to an integer is added apart and put together behind the
 //! loop: such additions may be grouped in any way.
 
-use super::copy::Copier;
-use super::{Body, Peel};
+use super::apart::Beside;
+use super::copy::{self, Copier};
+use super::{Body, Peel, flight};
 use rake_ir::fused::Region;
 use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
@@ -29,16 +30,20 @@ use rake_ir::types::{ElemClass, Ty};
 use std::collections::HashMap;
 
 /// A loop that counts.
-struct Counted {
+pub(super) struct Counted {
     /// Where its index stands among the carries.
-    at: usize,
-    index: ValueId,
-    step: i64,
-    to: ValueId,
+    pub at: usize,
+    pub index: ValueId,
+    pub step: i64,
+    pub to: ValueId,
+    /// Trips at once.
+    trips: i64,
+    /// What must be apart for them to be done side by side; `None` where they follow each other.
+    beside: Option<Beside>,
     /// The masks of the lanes below a bound.
     tails: Vec<Tail>,
     /// The carries that integers are put together in, by place.
-    sums: Vec<(usize, Op)>,
+    pub sums: Vec<(usize, Op)>,
 }
 
 /// The lanes `l` with `index + offset + l < bound`.
@@ -62,7 +67,7 @@ impl Peel<'_> {
         let Some(Stmt::Close(close)) = &close else { return };
         let body = self.body(None, &inside, close);
         let counted = self.count(&body, close, holds);
-        match counted.filter(|counted| self.racks > 1 || !counted.tails.is_empty()) {
+        match counted.filter(|counted| counted.trips > 1 || !counted.tails.is_empty()) {
             Some(counted) => self.trips(&counted, &body, close),
             None => {
                 self.out.push(Stmt::Open(Open::Loop));
@@ -93,13 +98,20 @@ impl Peel<'_> {
         let entered = &self.values[holds?];
         let from = self.values[index].args[0];
         let guarded = entered.op == Op::Lt && self.same(entered.args[0], from) && self.same(entered.args[1], to);
-        let mut counted = Counted { at, index, step, to, tails: Vec::new(), sums: self.sums(body, at) };
+        let trips = self.racks.min(flight::wanted(self.values, &body.stmts, self.profile)) as i64;
+        let (tails, sums) = (Vec::new(), self.sums(body, at));
+        let mut counted = Counted { at, index, step, to, trips, beside: None, tails, sums };
         counted.tails = body.stmts.iter().filter_map(|stmt| self.tail(body, &counted, stmt)).collect();
+        if let Some(lanes) = flight::across(self.values, &body.stmts, self.profile).filter(|&lanes| lanes <= self.racks)
+        {
+            counted.beside = self.beside(&counted, body);
+            counted.trips = if counted.beside.is_some() { lanes as i64 } else { counted.trips };
+        }
         (counts && guarded).then_some(counted)
     }
 
     /// Whether two values are the same by what they are computed from.
-    fn same(&self, a: ValueId, b: ValueId) -> bool {
+    pub(super) fn same(&self, a: ValueId, b: ValueId) -> bool {
         let (first, second) = (&self.values[a], &self.values[b]);
         let equal = |op: Op| matches!(op, Op::Const | Op::ToI64) && first.args == second.args;
         a == b || first.op == second.op && first.imm == second.imm && first.ty == second.ty && equal(first.op)
@@ -165,7 +177,9 @@ impl Peel<'_> {
             let next = *body.next.get(carry).filter(|_| at != index)?;
             let value = &self.values[next];
             let alone = reads.get(carry) == Some(&1) && reads.get(&next) == Some(&1) && value.mask.is_none();
-            let here = body.stmts.contains(&&Stmt::Value(next)) && value.args.contains(carry);
+            // What grows by the same number in every trip is no sum.
+            let here = value.args.contains(carry) && value.args.iter().all(|arg| body.changing.contains(arg));
+            let here = here && body.stmts.contains(&&Stmt::Value(next));
             let integers = !matches!(value.ty.elem().class(), ElemClass::Float);
             (alone && here && integers && neutral(value.op, value.ty).is_some()).then_some((at, value.op))
         };
@@ -175,15 +189,20 @@ impl Peel<'_> {
     /// The loop's trips: as many at once as are in flight, then one by one, then what is left as it stands.
     fn trips(&mut self, counted: &Counted, body: &Body, close: &Close) {
         let mut carries: Vec<ValueId> = body.carries.iter().map(|&carry| self.values[carry].args[0]).collect();
-        let mut groups = vec![self.racks as i64];
-        if !counted.tails.is_empty() && self.racks > 1 {
+        let mut groups = vec![counted.trips];
+        if !counted.tails.is_empty() && counted.trips > 1 {
             groups.push(1);
         }
         for trips in groups {
             let limit = self.limit(counted, trips);
-            let enough = self.push(Op::Lt, Imm::None, &[carries[counted.at], limit], Ty::TRUTH);
+            let apart = counted.beside.as_ref().filter(|_| trips > 1).map(|beside| self.apart(beside));
+            let mut enough = self.push(Op::Lt, Imm::None, &[carries[counted.at], limit], Ty::TRUTH);
+            if let Some(apart) = apart {
+                enough = self.push(Op::And, Imm::None, &[enough, apart], Ty::TRUTH);
+            }
             self.out.push(Stmt::Open(Open::If(enough)));
-            let after = self.group(counted, body, (trips, limit), &carries);
+            let beside = counted.beside.as_ref().filter(|_| apart.is_some());
+            let after = self.group(counted, body, (trips, limit, beside), &carries);
             self.out.push(Stmt::Close(Close::default()));
             carries = self.merged(&after, &carries);
         }
@@ -206,7 +225,10 @@ impl Peel<'_> {
         let before = (trips - 1) * counted.step;
         let mut limits = Vec::new();
         let mut bounded = false;
-        for tail in &counted.tails {
+        let alike = |a: &Tail, b: &Tail| a.lanes == b.lanes && a.offset == b.offset && self.same(a.bound, b.bound);
+        let first = |&(at, tail): &(usize, &Tail)| !counted.tails[..at].iter().any(|before| alike(before, tail));
+        let tails: Vec<&Tail> = counted.tails.iter().enumerate().filter(first).map(|(_, tail)| tail).collect();
+        for tail in tails {
             let mut bound = tail.bound;
             if let Some(offset) = tail.offset {
                 bound = self.push(Op::Sub, Imm::None, &[bound, offset], Ty::LONG);
@@ -233,12 +255,13 @@ impl Peel<'_> {
         self.push(Op::Sub, Imm::None, &[bound, by], Ty::LONG)
     }
 
-    /// A loop of so many trips at once while the index is below the limit; what the carries are after it.
+    /// A loop of so many trips at once while the index is below the limit, one after the other or side by side; what the
+    /// carries are after it.
     fn group(
         &mut self,
         counted: &Counted,
         body: &Body,
-        (trips, limit): (i64, ValueId),
+        (trips, limit, beside): (i64, ValueId, Option<&Beside>),
         first: &[ValueId],
     ) -> Vec<ValueId> {
         let sums = if trips > 1 { &counted.sums[..] } else { &[] };
@@ -254,6 +277,7 @@ impl Peel<'_> {
         }
         let (mut now, mut next) = (own.clone(), HashMap::new());
         let all: Vec<ValueId> = counted.tails.iter().map(|tail| tail.mask).collect();
+        let mut copiers = Vec::new();
         for trip in 0..trips {
             for (parts, &(at, _)) in apart.iter().zip(sums) {
                 now[at] = parts[trip as usize];
@@ -265,10 +289,25 @@ impl Peel<'_> {
                     self.push(Op::Add, Imm::None, &[index, before], Ty::LONG)
                 }
             };
+            for &(at, step) in beside.iter().flat_map(|beside| &beside.steps).filter(|_| trip > 0) {
+                let ty = self.values[own[at]].ty;
+                let before = step.wrapping_mul(trip as u64) & ty.elem().lane_mask();
+                let before = self.push(Op::Const, Imm::Bits(before), &[], ty);
+                now[at] = self.push(Op::Add, Imm::None, &[own[at], before], ty);
+            }
             let mut copier = Copier::new(counted.index, first, &body.carries, &now, None).whole(&all);
-            body.stmts.iter().for_each(|stmt| copier.stmts(self.values, stmt, &mut self.out));
+            if beside.is_none() {
+                body.stmts.iter().for_each(|stmt| copier.stmts(self.values, stmt, &mut self.out));
+                now = copier.next(&body.carries, &body.next);
+            }
+            copiers.push(copier);
+        }
+        if beside.is_some() {
+            body.stmts.iter().for_each(|stmt| copy::together(&mut copiers, self.values, stmt, &mut self.out));
+        }
+        for (trip, copier) in copiers.iter().enumerate() {
             now = copier.next(&body.carries, &body.next);
-            next.extend(apart.iter().zip(sums).map(|(parts, &(at, _))| (parts[trip as usize], now[at])));
+            next.extend(apart.iter().zip(sums).map(|(parts, &(at, _))| (parts[trip], now[at])));
         }
         let step = self.number(trips * counted.step);
         let then = self.push(Op::Add, Imm::None, &[index, step], Ty::LONG);

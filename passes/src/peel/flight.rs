@@ -10,7 +10,7 @@
 //! ```
 
 use crate::select::rule::Target;
-use crate::{allocate, expand, sanitise, select, simplify};
+use crate::{allocate, expand, sanitise, select, simplify, transpose};
 use la_arena::Arena;
 use rake_ir::cost;
 use rake_ir::fused::{Function, Region};
@@ -54,6 +54,17 @@ pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Pr
     1 << wanted.min(MOST_INSTRUCTIONS / size).max(1).ilog2()
 }
 
+/// The racks in flight whose ordered scans are computed across them: as many as a rack has lanes.
+pub(super) fn across(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Profile) -> Option<usize> {
+    stmts.iter().find_map(|stmt| match stmt {
+        Stmt::Value(id) => {
+            let value = &values[*id];
+            transpose::ordered_step(value.op, value.ty).map(|_| profile.lanes(value.ty.elem()))
+        }
+        _ => None,
+    })
+}
+
 /// About how many instructions a value is.
 fn instructions(value: &Value) -> usize {
     match value.op {
@@ -86,6 +97,7 @@ pub(super) fn fits(f: &Function, profile: Profile, target: &dyn Target, racks: u
     }
     let mut tried = f.clone();
     super::with_racks(&mut tried, profile, racks);
+    transpose::function(&mut tried, profile);
     expand::function(&mut tried, profile, target);
     sanitise::function(&mut tried, profile);
     simplify::function(&mut tried);

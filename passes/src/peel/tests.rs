@@ -292,3 +292,72 @@ fn counted_loops_do_what_they_did() {
         }
     }
 }
+
+/// The prefixes of each rack of `x` in `y`.
+const SCANS: &str = "rake fused 1
+profile x86-avx2
+fuse full
+
+run scans(x: address to []f32, x_count: <i32>, y: address to mut []f32, y_count: <i32>, n: <i32>) {
+  %0 : address = param 0
+  %1 : <i32> = param 1
+  %2 : address = param 2
+  %3 : <i32> = param 3
+  %4 : <i32> = param 4
+  %5 : <i64> = const 0
+  %6 : <i64> = const 8
+  %7 : <i64> = to_i64 %4
+  %8 : f32s = const 0.0
+  %9 : <i32> = const 3
+  %10 : <bool> = lt %5, %7
+  if %10 {
+    loop {
+      %11 : <i64> = carry %5
+      %12 : <i32> = carry %9
+      %13 : <i64> = sub %7, %11
+      %14 : mask = in_range %13
+      %15 : f32s = load f32 %0, %11 if %14
+      %16 : f32s = if %14, %15, %8
+      %17 : f32s = scan_sum %16
+      %18 : f32s = store f32 %2, %11, %17 if %14
+      %19 : <i64> = add %11, %6
+      %20 : <i32> = add %12, %9
+      %21 : <bool> = lt %19, %7
+    } again %21 with %11 = %19, %12 = %20
+  }
+}
+";
+
+#[test]
+fn trips_are_side_by_side_where_views_are_apart() {
+    let before = fused::read(SCANS).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(fused::check(&before), Ok(()));
+    let mut program = before.clone();
+    program.functions.iter_mut().for_each(|f| with_racks(f, before.profile, 8));
+    let text = fused::print(&program);
+    assert_eq!(fused::check(&program), Ok(()), "{text}");
+    let scans: Vec<_> = text.lines().map(|line| line.contains("scan_sum")).collect();
+    assert!(scans.windows(8).any(|lines| lines.iter().all(|scan| *scan)), "{text}");
+    let after = crate::transpose::run(program);
+    assert_eq!(fused::check(&after), Ok(()), "{}", fused::print(&after));
+    // `y` begins so many elements behind `x`, or before it: over it, partly over it, apart from it.
+    const COUNT: usize = 150;
+    for offset in (-160..=160).step_by(5).chain(-9..9) {
+        let (x, y) = (200usize, (200 + offset) as usize);
+        let mut expected: Vec<f32> = (0..600).map(|at| (at * 7 % 16) as f32).collect();
+        let mut caller = Caller::default();
+        let block = caller.column(&expected[..], true);
+        for start in [x, y] {
+            caller.args.extend([block + 4 * start as u64, COUNT as u64].map(Lanes::uniform));
+        }
+        caller.uniform(COUNT as u64);
+        for rack in (0..COUNT).step_by(8) {
+            let end = COUNT.min(rack + 8);
+            let lanes = expected[x + rack..x + end].to_vec();
+            (rack..end).for_each(|at| expected[y + at] = lanes[..=at - rack].iter().sum());
+        }
+        let done = eval_run(&after, "scans", &caller.args, &mut caller.memory);
+        done.unwrap_or_else(|e| panic!("{offset}: {e}"));
+        assert!(caller.f32s(block) == expected, "offset {offset}");
+    }
+}

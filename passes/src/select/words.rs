@@ -18,7 +18,7 @@ use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Mem, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::Reg;
 use rake_ir::span::Span;
-use rake_ir::types::{Elem, ElemClass};
+use rake_ir::types::{Elem, ElemClass, Ty};
 use rake_ir::value::to_i128;
 use smallvec::SmallVec;
 
@@ -107,8 +107,11 @@ impl Builder<'_> {
                 _ => Word::Reg(self.argument(*position)),
             },
             (Op::ToI64, _) => {
-                let (arg, elem) = (value.args[0], self.source.values[value.args[0]].ty.elem());
+                let (arg, ty) = (value.args[0], self.source.values[value.args[0]].ty);
+                let long = ty == Ty::Address && self.profile.pointer_bytes() == 8;
+                let elem = if ty == Ty::Address { Elem::U32 } else { ty.elem() };
                 match self.word(arg)? {
+                    word if long => word,
                     Word::Number(number) => Word::Number(number),
                     word => {
                         let reg = self.reg_of(word, &site)?;
