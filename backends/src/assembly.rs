@@ -1,6 +1,5 @@
 //! What the GNU assembly of every family has in common.
 
-use crate::elf::FUNCTION_ALIGN;
 use rake_ir::allocated::Function;
 use std::fmt::Write;
 
@@ -24,9 +23,14 @@ pub(crate) fn begin(dialect: &Dialect, stamp: &str) -> String {
 }
 
 /// Begins a function, up to its landing.
-pub(crate) fn begin_function(out: &mut String, dialect: &Dialect, function: &Function, exported: bool) {
+pub(crate) fn begin_function(
+    out: &mut String,
+    dialect: &Dialect,
+    function: &Function,
+    (align, exported): (usize, bool),
+) {
     let (name, Dialect { comment, at, padding, landing, .. }) = (&function.name, dialect);
-    let _ = write!(out, "\n\t.p2align {}, {padding:#x}\n\t.globl {name}\n", FUNCTION_ALIGN.trailing_zeros());
+    let _ = write!(out, "\n\t.p2align {}, {padding:#x}\n\t.globl {name}\n", align.trailing_zeros());
     if !exported {
         let _ = writeln!(out, "\t.hidden {name}");
     }

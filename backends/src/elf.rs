@@ -10,7 +10,7 @@ use object::{SymbolKind, SymbolScope};
 use rake_ir::diag::{Code, Diagnostic};
 use smol_str::SmolStr;
 
-/// Functions start at multiples of this.
+/// Functions start at multiples of this, or of more.
 pub const FUNCTION_ALIGN: usize = 16;
 
 /// A function in `.text`.
@@ -40,11 +40,11 @@ pub(crate) struct Machine {
     pub property: (u32, u32),
 }
 
-/// An object that has its code and nothing else yet.
-pub(crate) fn begin(machine: &Machine, text: &[u8]) -> (Object<'static>, SectionId) {
+/// An object that has its code, so aligned, and nothing else yet.
+pub(crate) fn begin(machine: &Machine, text: &[u8], align: usize) -> (Object<'static>, SectionId) {
     let mut out = Object::new(BinaryFormat::Elf, machine.architecture, Endianness::Little);
     let section = out.section_id(StandardSection::Text);
-    out.append_section_data(section, text, FUNCTION_ALIGN as u64);
+    out.append_section_data(section, text, align as u64);
     (out, section)
 }
 

@@ -59,6 +59,8 @@ pub struct Image<'a> {
     pub text: &'a [u8],
     /// The literals.
     pub rodata: &'a [u8],
+    /// The alignment of `.text`.
+    pub text_align: u64,
     /// The alignment of `.rodata`.
     pub rodata_align: u64,
     /// The functions by address.
@@ -150,6 +152,7 @@ impl<'a> Image<'a> {
         let mut out = Image {
             text: &[],
             rodata: &[],
+            text_align: 1,
             rodata_align: 1,
             functions: vec![],
             relocations: vec![],
@@ -176,7 +179,8 @@ impl<'a> Image<'a> {
                 ".text" => {
                     text = Some(index);
                     out.text = section.data(LE, bytes).map_err(bad)?;
-                    if section.sh_addralign(LE) < 16 {
+                    out.text_align = section.sh_addralign(LE);
+                    if out.text_align < 16 {
                         return Err("`.text` is not aligned to its functions".into());
                     }
                 }

@@ -32,6 +32,7 @@ pub enum Obligation {
     Jumps,
     Saves,
     Transfers,
+    Padding,
 }
 
 impl Obligation {
@@ -62,6 +63,7 @@ impl Obligation {
             Obligation::Jumps => "jumps only inside a run, on conditions that were compared right before",
             Obligation::Saves => "the stack only for arguments and what a run saves of the caller's registers",
             Obligation::Transfers => "memory only at addresses that the caller passed",
+            Obligation::Padding => "padding only before loops, up to a multiple of 32 bytes",
             Obligation::NothingElse => "the module has kernels, their wrappers and one memory",
         }
     }

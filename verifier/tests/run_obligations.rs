@@ -20,6 +20,11 @@ const OPTIONS: Options<'static> = Options { exported: &|_| false, compiler: "rak
 
 /// `f(address, address, i64, i64, i64, i64, address, i64)` with this body, then `vzeroupper` where there is one, and `ret`.
 fn check(profile: Profile, body: &[Inst<PhysReg>]) -> Vec<String> {
+    check_edited(profile, body, |_| {})
+}
+
+/// As [`check`], the object's bytes edited.
+fn check_edited(profile: Profile, body: &[Inst<PhysReg>], edit: impl Fn(&mut [u8])) -> Vec<String> {
     let long = Ty::Uniform(Elem::I64);
     let tys = [Ty::Address, Ty::Address, long, long, long, long, Ty::Address, long];
     let places = SYSTEM_V.places(tys.into_iter());
@@ -39,7 +44,8 @@ fn check(profile: Profile, body: &[Inst<PhysReg>]) -> Vec<String> {
     let params = tys.into_iter().zip(places).map(param).collect();
     let f = Function { name: "f".into(), span: Span::default(), params, literals: vec![], insts, result: None };
     let program = program(profile, vec![f]);
-    let object = x86::elf::emit(&program, &OPTIONS).unwrap();
+    let mut object = x86::elf::emit(&program, &OPTIONS).unwrap();
+    edit(&mut object);
     let metadata = Metadata::of(&program, OPTIONS.exported);
     obligations(&object, &metadata).err().into_iter().flatten().map(|diagnostic| diagnostic.message).collect()
 }
@@ -158,4 +164,32 @@ fn conditions_are_compared_and_ends_are_ends() {
     );
     let leave = inst(X86::Vzeroupper, None, &[], None);
     breaks(Obligation::UpperHalves, X86Avx2, &[leave, add]);
+}
+
+#[test]
+fn padding_stands_before_loops_alone() {
+    let add = || inst(X86::AddLong, Some(N), &[reg(N), Operand::Number(1)], None);
+    let again = || [compare(), marker(X86::Again, Some(1))];
+    let replace = |from: &'static [u8], to: &'static [u8]| {
+        move |object: &mut [u8]| {
+            let at = object.windows(from.len()).position(|bytes| bytes == from).expect("the bytes to edit");
+            object[at..at + from.len()].copy_from_slice(to);
+        }
+    };
+    // `endbr64` and five additions of four bytes each: eight are missing to 32.
+    let looped: Vec<_> = (0..5).map(|_| add()).chain([marker(X86::Loop, None), add()]).chain(again()).collect();
+    const EIGHT: &[u8] = &[0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0];
+    const ADD: &[u8] = &[0x48, 0x83, 0xc2, 0x01];
+    assert_eq!(check_edited(X86Sse2, &looped, replace(EIGHT, EIGHT)), [""; 0]);
+    let wrong = |body: &[Inst<PhysReg>], from, to| {
+        let found = check_edited(X86Sse2, body, replace(from, to));
+        assert!(found.iter().any(|text| text.contains(Obligation::Padding.words())), "{found:?}");
+    };
+    // In two instructions where one does; and where nothing leads back.
+    wrong(&looped, EIGHT, &[0x0f, 0x1f, 0x40, 0, 0x0f, 0x1f, 0x40, 0]);
+    wrong(&looped, ADD, &[0x0f, 0x1f, 0x40, 0]);
+    wrong(&[add()], ADD, &[0x0f, 0x1f, 0x40, 0]);
+    // Other bytes that do nothing are no padding.
+    let found = check_edited(X86Sse2, &looped, replace(EIGHT, &[0x0f, 0x1f, 0x84, 1, 0, 0, 0, 0]));
+    assert!(!found.is_empty());
 }

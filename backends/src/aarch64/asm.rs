@@ -21,6 +21,7 @@ use super::encode::Pool;
 use super::layout::{PADDING, lay_out};
 use crate::Options;
 use crate::assembly::{self, Dialect};
+use crate::elf::FUNCTION_ALIGN;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
 use rake_ir::machine::aarch64::expanded;
@@ -57,7 +58,7 @@ fn emit_function(
     exported: bool,
     line: &dyn Fn(Span) -> Option<(String, u32)>,
 ) {
-    assembly::begin_function(out, &DIALECT, function, exported);
+    assembly::begin_function(out, &DIALECT, function, (FUNCTION_ALIGN, exported));
     let places = pool.numbered(function.literals.len());
     let label = |literal: u32| match places.get(literal as usize).copied().flatten() {
         Some(place) => label(&function.name, place),

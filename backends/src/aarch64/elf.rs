@@ -39,7 +39,7 @@ pub fn emit(program: &Program, options: &Options<'_>) -> Result<Vec<u8>, Diagnos
 }
 
 fn write(layout: &Layout, options: &Options<'_>, stamp: &str) -> object::write::Result<Vec<u8>> {
-    let (mut out, text) = elf::begin(&MACHINE, &layout.text);
+    let (mut out, text) = elf::begin(&MACHINE, &layout.text, elf::FUNCTION_ALIGN);
     for &(at, code) in &layout.turns {
         map(&mut out, text, at, if code { "$x" } else { "$d" });
     }

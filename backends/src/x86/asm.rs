@@ -11,7 +11,7 @@
 
 use super::elf::PROPERTY;
 use super::encode::{frame, instruction};
-use super::jumps::{Target, is_label, jumps, mnemonic};
+use super::jumps::{LOOP_ALIGN, Target, alignment, is_aligned, is_label, jumps, mnemonic};
 use super::layout::{Layout, PADDING, lay_out};
 use super::unwind;
 use crate::Options;
@@ -94,7 +94,7 @@ fn emit_function(
     line: &dyn Fn(Span) -> Option<(String, u32)>,
 ) {
     let Some(space) = Space::of(program.profile) else { return };
-    assembly::begin_function(out, &DIALECT, function, exported);
+    assembly::begin_function(out, &DIALECT, function, (alignment(function), exported));
     let mut said = (None, None);
     let jumps = jumps(function);
     let targets: BTreeSet<Target> = jumps.iter().flatten().map(|jump| jump.to).collect();
@@ -107,6 +107,9 @@ fn emit_function(
         rules_at(out, at);
         if targets.contains(&Target::Inst(at as u32)) {
             let _ = writeln!(out, "{}:", target(number, Target::Inst(at as u32)));
+        }
+        if is_aligned(function, at) {
+            pad(out, layout, number, at);
         }
         if is_label(inst.op.flow()) {
             continue;
@@ -138,6 +141,17 @@ fn emit_function(
         let _ = writeln!(out, "{}:\n\tud2", target(number, Target::Trap));
     }
     assembly::end_function(out, &function.name);
+}
+
+/// The padding before a loop, in bytes: assemblers do not agree on theirs.
+fn pad(out: &mut String, layout: &Layout<'_>, function: usize, at: usize) {
+    let placed = &layout.functions[function];
+    let (Some(&from), Some(&to)) = (placed.insts.get(at), placed.insts.get(at + 1)) else { return };
+    let bytes = &layout.text[(placed.start + from) as usize..(placed.start + to) as usize];
+    if !bytes.is_empty() {
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:#04x}")).collect();
+        let _ = writeln!(out, "# to a multiple of {LOOP_ALIGN}\n\t.byte {}", bytes.join(", "));
+    }
 }
 
 fn literals(out: &mut String, layout: &Layout<'_>) {

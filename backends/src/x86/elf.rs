@@ -38,7 +38,7 @@ pub fn emit(program: &Program, options: &Options<'_>) -> Result<Vec<u8>, Diagnos
 }
 
 fn write(layout: &Layout<'_>, options: &Options<'_>, stamp: &str) -> object::write::Result<Vec<u8>> {
-    let (mut out, text) = elf::begin(&MACHINE, &layout.text);
+    let (mut out, text) = elf::begin(&MACHINE, &layout.text, layout.align);
     let literals: Vec<u8> = layout.pool.literals().flatten().copied().collect();
     if !literals.is_empty() {
         let rodata = out.section_id(StandardSection::ReadOnlyData);

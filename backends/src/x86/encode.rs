@@ -5,7 +5,7 @@
 //! displacement is left zero for a relocation.
 
 use super::codes::codes;
-use super::jumps::{Jump, Piece, Target, is_label, jumps, link};
+use super::jumps::{Jump, Piece, Target, is_aligned, is_label, jumps, link};
 use super::unwind;
 use super::words::{narrow, numbered, put};
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
@@ -50,6 +50,7 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
     for (index, inst) in function.insts.iter().enumerate() {
         pieces.push(match jumps[index] {
             Some(jump) => Piece::Jump(jump),
+            None if is_aligned(function, index) => Piece::Align,
             None if is_label(inst.op.flow()) => Piece::Code(Vec::new()),
             None => {
                 let one = instruction(inst, space, frame, |_| 0).ok_or_else(|| unsupported(function, inst))?;

@@ -1,6 +1,7 @@
 //! Where everything of an object stands: functions in `.text`, literals in `.rodata`, and the relocations between them.
 
 use super::encode::{Encoded, encode};
+use super::jumps::alignment;
 use crate::elf::{FUNCTION_ALIGN, Placed};
 use indexmap::IndexSet;
 use rake_ir::allocated::Program;
@@ -75,6 +76,8 @@ pub struct Relocation {
 pub struct Layout<'a> {
     /// The bytes of `.text`.
     pub text: Vec<u8>,
+    /// Its alignment.
+    pub align: usize,
     /// The functions, in the program's order.
     pub functions: Vec<Placed>,
     /// The relocations of `.text`, in order.
@@ -93,13 +96,16 @@ pub fn lay_out(program: &Program) -> Result<Layout<'_>, Diagnostic> {
     })?;
     let mut out = Layout {
         text: Vec::new(),
+        align: FUNCTION_ALIGN,
         functions: Vec::with_capacity(program.functions.len()),
         relocations: Vec::new(),
         pool: Pool::of(program),
     };
     for function in &program.functions {
         let Encoded { code, fixups, starts, unwind } = encode(function, space)?;
-        out.text.resize(out.text.len().next_multiple_of(FUNCTION_ALIGN), PADDING);
+        let align = alignment(function);
+        out.align = out.align.max(align);
+        out.text.resize(out.text.len().next_multiple_of(align), PADDING);
         let start = out.text.len() as u32;
         for fixup in fixups {
             let literal = function.literals.get(fixup.literal as usize).and_then(|l| out.pool.offset(l));

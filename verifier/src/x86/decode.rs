@@ -1,6 +1,7 @@
 //! Machine code to instructions, by capstone, cross-checked with the bytes' own fields.
 
 use super::encoding::{Fields, Space};
+use super::padding::{self, is_padding};
 use super::plain;
 use crate::obligations::{Refusal, Undecodable};
 use capstone::arch::x86::{ArchMode, X86OpMem, X86OperandType, X86Reg};
@@ -206,6 +207,9 @@ impl Decoder {
             displacement_at: None,
             space: Space::Legacy,
         };
+        if is_padding(bytes) {
+            return if name == padding::NAME { Ok(out) } else { Err(format!("padding decoded as `{name}`")) };
+        }
         if let Some((wanted, operands)) = plain::read(bytes, out.end()) {
             if name != wanted {
                 return Err(format!("decoded as `{name}` where the bytes say `{wanted}`"));

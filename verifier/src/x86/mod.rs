@@ -7,6 +7,7 @@ mod encoding;
 mod equality;
 mod flow;
 mod obligations;
+mod padding;
 mod plain;
 mod runs;
 mod shapes;
@@ -72,7 +73,9 @@ impl Lists {
 pub fn check_text(image: &Image<'_>) -> Result<(), String> {
     let gaps = image.gaps()?;
     for (gap, function) in gaps.iter().zip(&image.functions) {
-        if gap.len() >= 16 || gap.iter().any(|&b| b != 0xcc) {
+        // A function that has a padded loop starts where its loops do.
+        let short = gap.len() < 16 || gap.len() < 32 && function.start.is_multiple_of(32);
+        if !short || gap.iter().any(|&b| b != 0xcc) {
             return Err(format!("something other than padding stands before `{}`", function.name));
         }
     }
@@ -121,8 +124,12 @@ pub fn function(
         }),
         Err(why) => Err(vec![Diagnostic::spanless(Code::Internal, format!("no decoder: {why}"))]),
     });
-    let insts = decoded?;
+    let (insts, pad) = padding::take_out(image, symbol, decoded?);
     let mut wrong = Vec::new();
+    if let Some(at) = pad {
+        let text = format!("{}: this is not where a loop needs it", Obligation::Padding.words());
+        wrong.push(broken(facts, at, text));
+    }
     if let Some(function) = allocated {
         let difference: Result<(), Difference> = equality::compare(image, shapes, symbol, &insts, function);
         wrong.extend(difference.err().map(|difference| differs_at(facts, difference)));
