@@ -20,7 +20,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-pub(crate) use self::stacks::structures;
+pub(crate) use self::stacks::{fields, structures};
 
 /// What a function looks like from outside.
 #[derive(Clone, PartialEq, Debug)]

@@ -7,7 +7,7 @@ use rake_ir::profile::Profile;
 use rake_testkit::special::Bits;
 use rake_testkit::x86::runs::Place;
 
-on_x86!(results_may_be_other_arguments, aliases);
+on_each!(results_may_be_other_arguments, aliases);
 
 fn aliases(profile: Profile) {
     let built = Built::new(TWO, profile);

@@ -1,10 +1,12 @@
-//! A program's runs: the chosen graphs, which the evaluator executes, and the code of the verified object.
+//! A program's runs: the chosen graphs, which the evaluator executes, and the code of the verified object, or what two C
+//! compilers make of the C.
 
-use crate::support::{ir_at, object, plain};
+use crate::support::{self, built, ir_at, plain};
 use crate::world::{Outcome, World};
 use rake_ir::fused::{Function, Program};
 use rake_ir::lane::FuseLevel;
-use rake_ir::profile::Profile;
+use rake_ir::profile::{Family, Profile};
+use rake_testkit::c::{Compiler, Source, compile};
 use rake_testkit::link_elf;
 use rake_testkit::x86::runs::{Call, End, Job, Out, Place, run};
 use rake_testkit::x86::{Image, Isa, cpu_has};
@@ -14,7 +16,8 @@ use rakec::pipeline::Ir;
 pub struct Built {
     pub text: String,
     pub fused: Program,
-    images: Vec<Image>,
+    /// The runs' code, of each compiler where several make some.
+    images: Vec<Vec<Image>>,
     isa: Isa,
 }
 
@@ -30,15 +33,21 @@ impl Built {
             Ok(_) => refused("another IR", String::new()),
             Err(problems) => refused("refused", plain(&problems)),
         };
-        let bytes = object(text, profile, FuseLevel::default());
-        let bytes = bytes.unwrap_or_else(|problems| refused("refused", plain(&problems)));
-        let linked = link_elf(&bytes).unwrap_or_else(|e| refused("does not link", e));
-        let image = |function: &Function| linked.image(&function.name).expect("a symbol for each run");
-        let images = fused.functions.iter().map(image).collect();
+        let objects = match built(text, profile, FuseLevel::default()) {
+            Ok(support::Built::Bytes(object)) => vec![object],
+            Ok(support::Built::C(c)) => compiled(&c).unwrap_or_else(|e| refused("C compilers", e)),
+            Err(problems) => refused("refused", plain(&problems)),
+        };
+        let images = |object: &Vec<u8>| {
+            let linked = link_elf(object).unwrap_or_else(|e| refused("does not link", e));
+            let image = |function: &Function| linked.image(&function.name).expect("a symbol for each run");
+            fused.functions.iter().map(image).collect()
+        };
+        let images = objects.iter().map(images).collect();
         let isa = match profile {
-            Profile::X86Sse2 => Isa::Sse2,
             Profile::X86Avx2 => Isa::Avx2,
-            _ => Isa::Avx512,
+            Profile::X86Avx512 => Isa::Avx512,
+            _ => Isa::Sse2,
         };
         Built { text: text.to_owned(), fused, images, isa }
     }
@@ -48,27 +57,32 @@ impl Built {
         &self.fused.functions[number]
     }
 
-    /// Calls a run; nothing is checked. Nothing at all where this CPU has no such instructions.
-    pub fn call(&self, number: usize, calls: &[Call]) -> Vec<Out> {
+    /// Calls a run, of each compiler; nothing is checked. Nothing at all where this CPU has no such instructions.
+    pub fn call(&self, number: usize, calls: &[Call]) -> Vec<Vec<Out>> {
         if !cpu_has(self.isa) {
-            return Vec::new();
+            return vec![Vec::new(); self.images.len()];
         }
-        let jobs = [Job { isa: self.isa, image: &self.images[number], calls }];
-        let mut outs = run(&jobs).unwrap_or_else(|e| panic!("{}: {e}\n{}", self.function(number).name, self.text));
-        outs.remove(0)
+        let job = |images: &'_ Vec<Image>| {
+            let jobs = [Job { isa: self.isa, image: &images[number], calls }];
+            let mut outs = run(&jobs).unwrap_or_else(|e| panic!("{}: {e}\n{}", self.function(number).name, self.text));
+            outs.remove(0)
+        };
+        self.images.iter().map(job).collect()
     }
 
     /// Calls a run in each world in each layout, and holds the memory afterwards against the evaluator's; gives the
-    /// results in order.
+    /// results in order, of the first compiler before those of the next.
     pub fn agrees(&self, number: usize, worlds: &[(World, Vec<Layout>)]) -> Vec<Out> {
         let function = self.function(number);
-        let calls = worlds.iter().flat_map(|(world, layouts)| layouts.iter().map(|layout| world.call(layout)));
+        let through_c = self.fused.profile.info().family == Family::Scalar;
+        let calls =
+            worlds.iter().flat_map(|(world, layouts)| layouts.iter().map(|layout| world.call(layout, through_c)));
         let calls: Vec<Call> = calls.collect();
         let outs = self.call(number, &calls);
-        let mut results = outs.iter().zip(&calls);
+        let mut results: Vec<_> = outs.iter().map(|outs| outs.iter().zip(&calls)).collect();
         for (world, layouts) in worlds {
             let expected = world.evaluated(&self.fused, &function.name);
-            for (out, call) in results.by_ref().take(layouts.len()) {
+            for (out, call) in results.iter_mut().flat_map(|results| results.by_ref().take(layouts.len())) {
                 if let Err(problem) = check(world, &expected, out) {
                     let places: Vec<Place> = call.objects.iter().map(|object| object.place).collect();
                     panic!(
@@ -81,8 +95,19 @@ impl Built {
                 }
             }
         }
-        outs
+        outs.concat()
     }
+}
+
+/// What the C compilers make of it, at levels that rearrange it, without a warning.
+fn compiled(c: &str) -> Result<Vec<Vec<u8>>, String> {
+    let flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+    let level = |compiler| if compiler == Compiler::Gcc { "-O2" } else { "-O3" };
+    let one = |compiler| {
+        let made = compile(compiler, Source::Text(c), &[&flags[..], &[level(compiler)]].concat());
+        made.map_err(|e| format!("{e}\n{c}"))
+    };
+    Compiler::X86.into_iter().map(one).collect()
 }
 
 /// Whether a call ended and left memory as the evaluator says.

@@ -52,7 +52,7 @@ fn quiet(record: usize) -> u64 {
     u64::from(((1 << (record % 4)) as f32).to_bits())
 }
 
-on_x86!(lanes_without_a_record, tails);
+on_each!(lanes_without_a_record, tails);
 
 fn tails(profile: Profile) {
     let built = Built::new(EVERY_RECORD, profile);
@@ -76,7 +76,7 @@ fn tails(profile: Profile) {
     }
 }
 
-on_x86!(records_that_are_not_selected, selections);
+on_each!(records_that_are_not_selected, selections);
 
 fn selections(profile: Profile) {
     let built = Built::new(SELECTED, profile);

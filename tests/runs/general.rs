@@ -52,7 +52,7 @@ run all(p: stack P, table: []f32, <k: f32>) -> stack P:
 
 const LAYOUTS: [Layout; 3] = [&|_| Place::BeforeGuard, &|_| Place::AfterGuard, &|thing| Place::Offset(4 * thing + 1)];
 
-on_x86!(loops_over_views, loops);
+on_each!(loops_over_views, loops);
 
 fn loops(profile: Profile) {
     let built = Built::new(LOOPS, profile);
@@ -79,7 +79,7 @@ fn loops(profile: Profile) {
     }
 }
 
-on_x86!(bounds_far_apart, far_apart);
+on_each!(bounds_far_apart, far_apart);
 
 fn far_apart(profile: Profile) {
     let built = Built::new(PART, profile);
@@ -99,7 +99,7 @@ fn far_apart(profile: Profile) {
 /// Of the profiles that have an instruction for it.
 #[test]
 fn gathers_of_active_lanes() {
-    [Profile::X86Avx2, Profile::X86Avx512].into_iter().for_each(gathers);
+    [Profile::X86Avx2, Profile::X86Avx512, Profile::Scalar].into_iter().for_each(gathers);
 }
 
 fn gathers(profile: Profile) {

@@ -3,7 +3,7 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 /// One test for each profile, in a module of this name.
-macro_rules! on_x86 {
+macro_rules! on_each {
     ($module:ident, $run:ident) => {
         mod $module {
             use rake_ir::profile::Profile;
@@ -21,6 +21,11 @@ macro_rules! on_x86 {
             #[test]
             fn avx512() {
                 super::$run(Profile::X86Avx512);
+            }
+
+            #[test]
+            fn scalar() {
+                super::$run(Profile::Scalar);
             }
         }
     };

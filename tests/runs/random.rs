@@ -9,7 +9,7 @@ use rake_testkit::source::random::stacks;
 use rake_testkit::special::Bits;
 use rake_testkit::x86::runs::Place;
 
-on_x86!(random_runs, runs);
+on_each!(random_runs, runs);
 
 fn runs(profile: Profile) {
     let first = from_environment("RAKE_FIRST_SEED", 0);

@@ -24,7 +24,7 @@ run replace(r: stack Row, <k: f32>) -> stack Row:
 /// Selections of more lanes than can all be tried.
 const SOME: usize = 3000;
 
-on_x86!(every_selection, selections);
+on_each!(every_selection, selections);
 
 fn selections(profile: Profile) {
     let built = Built::new(PICKED, profile);

@@ -8,11 +8,11 @@ use rake_ir::profile::Profile;
 use rake_testkit::special::Bits;
 use rake_testkit::x86::runs::Place;
 
-on_x86!(every_count_and_place, counts);
+on_each!(every_count_and_place, counts);
 
 fn counts(profile: Profile) {
     let lanes = profile.lanes_of_bits(32);
-    let rack = profile.info().rack_bits as usize / 8;
+    let rack = profile.rack_bytes().max(16);
     let places: Vec<Box<dyn Fn(usize) -> Place>> = (0..rack + 3)
         .map(|turn| -> Box<dyn Fn(usize) -> Place> {
             match turn {

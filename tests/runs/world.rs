@@ -161,8 +161,8 @@ impl World {
         Outcome { trapped, things: things.collect() }
     }
 
-    /// A call of the machine code, each thing at its place.
-    pub fn call(&self, place: &dyn Fn(usize) -> Place) -> Call {
+    /// A call of the machine code, each thing at its place. What a C compiler compiled is owed a `bool` of eight bits.
+    pub fn call(&self, place: &dyn Fn(usize) -> Place, through_c: bool) -> Call {
         let object = |(number, thing): (usize, &Thing)| {
             let columns = thing.columns.iter().flatten().enumerate();
             let pointers = columns.filter_map(|(column, to)| Some((8 + 8 * column, (*to)?))).collect();
@@ -173,6 +173,7 @@ impl World {
             Passed::Null => Argument::Word(0),
             Passed::Number(Elem::F32, bits) => Argument::F32(bits as u32),
             Passed::Number(Elem::F64, bits) => Argument::F64(bits),
+            Passed::Number(Elem::Bool, bits) if through_c => Argument::Word(bits | JUNK & !0xff),
             Passed::Number(elem, bits) => Argument::Word(bits | JUNK & !elem.lane_mask()),
         };
         Call {

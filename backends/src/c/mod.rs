@@ -16,6 +16,7 @@
 //! }
 //! ```
 
+mod bodies;
 mod native;
 mod rows;
 mod scalar;

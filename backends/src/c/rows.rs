@@ -1,17 +1,30 @@
 //! The C text of each scalar operation, and the functions that some of them call.
 //!
 //! `$0 $1 $2` are the operands, `$n` the immediate. An operand is written once or stands for a variable, so it may be
-//! written twice.
+//! written twice. What leads to memory is an integer of 64 bits there.
 
 use rake_ir::machine::scalar::Scalar;
 
-/// How C sees 32 bits.
+/// How C sees a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// As `float`.
     F,
     /// As `uint32_t`.
     U,
+    /// 64 bits, as `uint64_t`.
+    W,
+}
+
+impl Kind {
+    /// The C type.
+    pub const fn ty(self) -> &'static str {
+        match self {
+            Kind::F => "float",
+            Kind::U => "uint32_t",
+            Kind::W => "uint64_t",
+        }
+    }
 }
 
 /// The text of a row.
@@ -25,7 +38,7 @@ pub struct Text {
     pub expression: &'static str,
 }
 
-use Kind::{F, U};
+use Kind::{F, U, W};
 
 const fn text(result: Kind, operands: &'static [Kind], expression: &'static str) -> Text {
     Text { result, operands, expression }
@@ -107,9 +120,96 @@ const fn integer(op: Scalar) -> Text {
         Scalar::MoveF32 | Scalar::FloatIn | Scalar::FloatOut => text(F, &[F], "$0"),
         Scalar::BoolIn => text(U, &[U], "rake_mask(($0 & 1) != 0)"),
         Scalar::BoolOut => text(U, &[U], "$0 >> 31"),
-        // A constant is written as one.
+        op => memory(op),
+    }
+}
+
+const fn memory(op: Scalar) -> Text {
+    match op {
+        Scalar::LoadF32 | Scalar::GatherF32 => text(F, &[W], "rake_load_f32($0)"),
+        Scalar::LoadU32 | Scalar::GatherU32 | Scalar::LoadWord => text(U, &[W], "rake_load_u32($0)"),
+        Scalar::LoadU16 | Scalar::LoadHalf => text(U, &[W], "rake_load_u16($0)"),
+        Scalar::LoadI16 | Scalar::LoadSignedHalf => text(U, &[W], "rake_load_i16($0)"),
+        Scalar::LoadU8 | Scalar::LoadByte => text(U, &[W], "rake_load_u8($0)"),
+        Scalar::LoadI8 | Scalar::LoadSignedByte => text(U, &[W], "rake_load_i8($0)"),
+        Scalar::LoadF32Where | Scalar::GatherF32Where => text(F, &[U, W], "$0 != 0 ? rake_load_f32($1) : 0.0f"),
+        Scalar::LoadU32Where | Scalar::GatherU32Where => text(U, &[U, W], "$0 != 0 ? rake_load_u32($1) : UINT32_C(0)"),
+        Scalar::LoadU16Where => text(U, &[U, W], "$0 != 0 ? rake_load_u16($1) : UINT32_C(0)"),
+        Scalar::LoadI16Where => text(U, &[U, W], "$0 != 0 ? rake_load_i16($1) : UINT32_C(0)"),
+        Scalar::LoadU8Where => text(U, &[U, W], "$0 != 0 ? rake_load_u8($1) : UINT32_C(0)"),
+        Scalar::LoadI8Where => text(U, &[U, W], "$0 != 0 ? rake_load_i8($1) : UINT32_C(0)"),
+        Scalar::StoreF32 => text(F, &[W, F], "rake_store_f32($0, $1)"),
+        Scalar::StoreU32 => text(U, &[W, U], "rake_store_u32($0, $1)"),
+        Scalar::StoreU16 => text(U, &[W, U], "rake_store_u16($0, $1)"),
+        Scalar::StoreU8 => text(U, &[W, U], "rake_store_u8($0, $1)"),
+        Scalar::StoreF32Where => text(F, &[U, W, F], "if ($0 != 0) rake_store_f32($1, $2)"),
+        Scalar::StoreU32Where => text(U, &[U, W, U], "if ($0 != 0) rake_store_u32($1, $2)"),
+        Scalar::StoreU16Where => text(U, &[U, W, U], "if ($0 != 0) rake_store_u16($1, $2)"),
+        Scalar::StoreU8Where => text(U, &[U, W, U], "if ($0 != 0) rake_store_u8($1, $2)"),
+        Scalar::LoadLong => text(W, &[W], "rake_load_u64($0)"),
+        Scalar::StoreLong => text(W, &[W, W], "rake_store_u64($0, $1)"),
+        op => long(op),
+    }
+}
+
+const fn long(op: Scalar) -> Text {
+    match op {
+        Scalar::AddLong => text(W, &[W, W], "$0 + $1"),
+        Scalar::SubLong => text(W, &[W, W], "$0 - $1"),
+        Scalar::MulLong => text(W, &[W, W], "$0 * $1"),
+        Scalar::AndLong => text(W, &[W, W], "$0 & $1"),
+        Scalar::OrLong => text(W, &[W, W], "$0 | $1"),
+        Scalar::XorLong => text(W, &[W, W], "$0 ^ $1"),
+        Scalar::SignExtend => text(W, &[U], "(uint64_t)(int64_t)rake_i32($0)"),
+        Scalar::ZeroExtend => text(W, &[U], "(uint64_t)$0"),
+        Scalar::LongConst | Scalar::MoveLong => text(W, &[W], "$0"),
+        Scalar::InRange => text(U, &[W], "rake_mask(rake_i64($0) > 0)"),
+        Scalar::CountTrue => text(W, &[U], "$0 & 1"),
+        Scalar::CompareLong => text(W, &[W, W], ""),
+        Scalar::CompareWord => text(U, &[U, U], ""),
+        // A constant is written as one; markers are no expressions.
         _ => text(U, &[U], "$0"),
     }
+}
+
+/// A function that reads an element at any address.
+macro_rules! load {
+    ($name:literal, $result:literal, $of:literal, $value:literal) => {
+        (
+            $name,
+            concat!(
+                "static inline ",
+                $result,
+                " ",
+                $name,
+                "(uint64_t from)\n{\n    ",
+                $of,
+                " value;\n    memcpy(&value, (const void *)(uintptr_t)from, sizeof value);\n    return ",
+                $value,
+                ";\n}\n"
+            ),
+        )
+    };
+}
+
+/// A function that writes one.
+macro_rules! store {
+    ($name:literal, $param:literal, $of:literal, $value:literal) => {
+        (
+            $name,
+            concat!(
+                "static inline void ",
+                $name,
+                "(uint64_t to, ",
+                $param,
+                " value)\n{\n    const ",
+                $of,
+                " element = ",
+                $value,
+                ";\n    memcpy((void *)(uintptr_t)to, &element, sizeof element);\n}\n"
+            ),
+        )
+    };
 }
 
 /// A function or macro that expressions may call: its name, and its definition.
@@ -149,6 +249,27 @@ pub const HELPERS: &[Helper] = &[
 }
 ",
     ),
+    (
+        "rake_i64",
+        "static inline int64_t rake_i64(uint64_t bits)
+{
+    return bits <= INT64_MAX ? (int64_t)bits : -(int64_t)~bits - 1;
+}
+",
+    ),
+    load!("rake_load_f32", "float", "float", "value"),
+    load!("rake_load_u64", "uint64_t", "uint64_t", "value"),
+    load!("rake_load_u32", "uint32_t", "uint32_t", "value"),
+    load!("rake_load_u16", "uint32_t", "uint16_t", "value"),
+    load!("rake_load_i16", "uint32_t", "int16_t", "(uint32_t)(int32_t)value"),
+    load!("rake_load_u8", "uint32_t", "uint8_t", "value"),
+    load!("rake_load_i8", "uint32_t", "int8_t", "(uint32_t)(int32_t)value"),
+    store!("rake_store_f32", "float", "float", "value"),
+    store!("rake_store_u64", "uint64_t", "uint64_t", "value"),
+    store!("rake_store_u32", "uint32_t", "uint32_t", "value"),
+    store!("rake_store_u16", "uint32_t", "uint16_t", "(uint16_t)value"),
+    store!("rake_store_u8", "uint32_t", "uint8_t", "(uint8_t)value"),
+    ("RAKE_TRAP", TRAP),
     (
         "rake_mask",
         "static inline uint32_t rake_mask(int holds)
@@ -280,6 +401,15 @@ const SQRT: &str = "#if defined(__has_builtin)
 #elif !defined(RAKE_SQRT)
 #include <math.h>
 #define RAKE_SQRT(x) sqrtf(x)
+#endif
+";
+
+/// Stops the program.
+const TRAP: &str = "#if defined(__GNUC__)
+#define RAKE_TRAP() __builtin_trap()
+#else
+#include <stdlib.h>
+#define RAKE_TRAP() abort()
 #endif
 ";
 

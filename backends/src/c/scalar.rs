@@ -1,16 +1,16 @@
 //! Scalar C: one statement for each selected instruction.
 //!
 //! A variable has the type that its row makes, `float` or `uint32_t`; where a row reads the other, the bits are taken as
-//! that. Constants take the type that they are read as.
+//! that. Constants take the type that they are read as. What is set more than once is declared first.
 
+use super::bodies::{condition, copies, field, kind_of, marker, number, place, variables};
 use super::rows::{self, HELPERS, Kind, Text};
 use super::{Lines, Options, declared_selected, internal, local, prototypes, remark, title, unread};
 use crate::c_header::{Declaration, includes};
 use rake_ir::diag::Diagnostic;
 use rake_ir::machine::scalar::Scalar;
-use rake_ir::machine::{Inst, Kind as MachKind, MachOp, Operand};
+use rake_ir::machine::{Cond, Flow, Inst, Kind as MachKind, MachOp, Mem, Operand, View};
 use rake_ir::selected::{Function, Program, Reg};
-use rake_ir::types::{Elem, Ty};
 use std::fmt::Write;
 
 /// Writes a program.
@@ -25,6 +25,9 @@ pub fn emit(program: &Program, options: &Options<'_>, stem: &str, line: Lines<'_
     }
     let mut out = title(stem, options, program.profile, program.fuse);
     out.push_str(includes(program.profile));
+    if bodies.contains("rake_load_") || bodies.contains("rake_store_") {
+        out.push_str("#include <string.h>\n");
+    }
     out.push_str(GUARD);
     for (_, definition) in called(&bodies) {
         out.push('\n');
@@ -87,9 +90,28 @@ fn called(text: &str) -> Vec<rows::Helper> {
 fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Result<(), Diagnostic> {
     let _ = writeln!(out, "{}\n{{", declaration.head());
     unread(out, declaration, function);
-    let names = Names { function, declaration, kinds: kinds(function)?, rounded: rounded(function) };
+    let (kinds, variables) = (kinds(function)?, variables(function));
+    let names = Names { function, declaration, kinds, rounded: rounded(function), variables };
+    for (reg, _) in names.variables.iter().enumerate().filter(|(_, variable)| **variable) {
+        let _ = writeln!(out, "    {} {};", names.kinds[reg].ty(), local(declaration, reg as u32));
+    }
+    let (mut depth, mut compared) = (1, None);
     for inst in &function.insts {
-        statement(out, inst, &names)?;
+        let Some(flow) = inst.op.flow() else {
+            statement(out, inst, &names, depth)?;
+            continue;
+        };
+        let compared_before = compared.take();
+        let condition = |cond| compared_before.map(|inst| names.condition(inst, cond));
+        let marked = marker(inst, flow, &condition)?;
+        for (at, line) in marked.lines.iter().enumerate() {
+            let by = if at + 1 == marked.lines.len() && flow == Flow::Again { -1 } else { marked.indent.0 };
+            let _ = writeln!(out, "{}{line}", indent(depth + by));
+        }
+        depth += marked.indent.1;
+        if flow == Flow::Compare {
+            compared = Some(inst);
+        }
     }
     let _ = match function.result {
         Some(result) => writeln!(out, "    return {};\n}}", names.result(result.reg)),
@@ -98,30 +120,55 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
     Ok(())
 }
 
-fn statement(out: &mut String, inst: &Inst<Reg>, names: &Names<'_>) -> Result<(), Diagnostic> {
+fn indent(depth: i32) -> String {
+    "    ".repeat(depth.max(0) as usize)
+}
+
+fn statement(out: &mut String, inst: &Inst<Reg>, names: &Names<'_>, depth: i32) -> Result<(), Diagnostic> {
     let (op, text) = text(inst)?;
-    let dst = inst.dst.ok_or_else(|| internal(format!("{} without a result", inst.op.name())))?;
-    let kind = names.kind(dst);
-    let expression = match *inst.args.as_slice() {
-        [Operand::Literal(id)] => {
-            let literal = names.function.literals.get(id.0 as usize).and_then(|bytes| bytes.get(..4)?.try_into().ok());
-            let literal = literal.ok_or_else(|| internal("a constant without its literal"))?;
-            constant(u32::from_le_bytes(literal), kind)
-        }
-        _ => {
-            let mut expression = text.expression.replace("$n", &inst.imm.unwrap_or(0).to_string());
-            for (at, (arg, &kind)) in inst.args.iter().zip(text.operands).enumerate() {
-                let reg = arg.reg().ok_or_else(|| internal("an operand that is no value"))?;
-                expression = expression.replace(&format!("${at}"), &names.read(reg, kind));
+    let kind = inst.dst.map_or(text.result, |dst| names.kind(dst));
+    let mut expression = text.expression.replace("$n", &inst.imm.unwrap_or(0).to_string());
+    let copy = inst.dst.is_some_and(|dst| names.variables[dst.0 as usize]);
+    for (at, (arg, &operand)) in inst.args.iter().zip(text.operands).enumerate() {
+        let operand = if copy { kind } else { operand };
+        let read = match arg {
+            Operand::Literal(id) => {
+                let literal =
+                    names.function.literals.get(id.0 as usize).and_then(|bytes| bytes.get(..4)?.try_into().ok());
+                constant(u32::from_le_bytes(literal.ok_or_else(|| internal("a constant without its literal"))?), kind)
             }
-            expression
-        }
+            Operand::Reg(reg) => names.read(*reg, operand),
+            Operand::Number(n) => number(*n, operand),
+            Operand::Memory(address) => match (op, field(names.function, address)) {
+                (Scalar::LoadLong, Some(field)) => {
+                    expression = names.field(address.base, &field);
+                    continue;
+                }
+                (Scalar::StoreLong, Some(field)) => {
+                    let name = names.parameter(address.base).unwrap_or_default();
+                    expression = format!("{name}->{field} = rake_i64($1)");
+                    continue;
+                }
+                _ => {
+                    let lanes = op.info().slots[at].mem == Mem::Places;
+                    place(address, lanes, &|reg, kind| names.read(reg, kind))
+                }
+            },
+            _ => return Err(internal("an operand that is no value")),
+        };
+        expression = expression.replace(&format!("${at}"), &read);
+    }
+    let (indent, Some(dst)) = (indent(depth), inst.dst) else {
+        let _ = writeln!(out, "{}{expression};", self::indent(depth));
+        return Ok(());
     };
-    let (name, ty) = (local(names.declaration, dst.0), if kind == Kind::F { "float" } else { "uint32_t" });
-    let _ = if op == Scalar::MulF32 && names.rounded[dst.0 as usize] {
-        writeln!(out, "    {ty} {name} = {expression};\n    RAKE_ROUND({name});")
+    let (name, ty) = (local(names.declaration, dst.0), kind.ty());
+    let _ = if copy {
+        writeln!(out, "{indent}{name} = {expression};")
+    } else if op == Scalar::MulF32 && names.rounded[dst.0 as usize] {
+        writeln!(out, "{indent}{ty} {name} = {expression};\n{indent}RAKE_ROUND({name});")
     } else {
-        writeln!(out, "    const {ty} {name} = {expression};")
+        writeln!(out, "{indent}const {ty} {name} = {expression};")
     };
     Ok(())
 }
@@ -162,6 +209,14 @@ fn kinds(function: &Function) -> Result<Vec<Kind>, Diagnostic> {
     for constant in constants {
         kinds[index(constant)] = if whole[index(constant)] { Kind::U } else { Kind::F };
     }
+    // A variable is what its copies are, or a float where those are constants that may be either.
+    let variables = variables(function);
+    let copies: Vec<(Reg, Reg)> = copies(function).filter(|(to, _)| variables[index(*to)]).collect();
+    for _ in 0..2 {
+        for (to, from) in &copies {
+            kinds[index(*to)] = kinds[index(*from)];
+        }
+    }
     Ok(kinds)
 }
 
@@ -180,13 +235,6 @@ fn rounded(function: &Function) -> Vec<bool> {
     rounded
 }
 
-const fn kind_of(ty: Ty) -> Kind {
-    match ty {
-        Ty::Rack(Elem::F32) | Ty::Uniform(Elem::F32) => Kind::F,
-        _ => Kind::U,
-    }
-}
-
 /// What the values of a function are called, and how they are read.
 struct Names<'a> {
     function: &'a Function,
@@ -194,6 +242,8 @@ struct Names<'a> {
     kinds: Vec<Kind>,
     /// Which products are to be rounded before anything else happens to them.
     rounded: Vec<bool>,
+    /// Which values are set more than once.
+    variables: Vec<bool>,
 }
 
 impl Names<'_> {
@@ -201,17 +251,44 @@ impl Names<'_> {
         self.kinds.get(reg.0 as usize).copied().unwrap_or(Kind::U)
     }
 
-    /// A value as a `float` or a `uint32_t`.
+    /// A parameter's name.
+    fn parameter(&self, reg: Reg) -> Option<&str> {
+        self.declaration.params.get(reg.0 as usize).map(|(_, name)| name.as_str())
+    }
+
+    /// A value as this kind has it.
     fn read(&self, reg: Reg, kind: Kind) -> String {
+        let own = self.kind(reg);
         let name = match self.declaration.params.get(reg.0 as usize) {
-            Some((ty, name)) if matches!(&**ty, "float" | "uint32_t") => name.clone(),
-            Some((_, name)) => format!("(uint32_t){name}"),
+            Some((ty, name)) if matches!(&**ty, "float" | "uint32_t" | "uint64_t") => name.clone(),
+            Some((ty, name)) if ty.ends_with('*') => format!("(uint64_t)(uintptr_t){name}"),
+            Some((_, name)) => format!("({}){name}", own.ty()),
             None => local(self.declaration, reg.0),
         };
-        match (self.kind(reg), kind) {
+        match (own, kind) {
             (Kind::U, Kind::F) => format!("rake_f32({name})"),
             (Kind::F, Kind::U) => format!("rake_u32({name})"),
+            (Kind::W, Kind::U) => format!("(uint32_t){name}"),
             _ => name,
+        }
+    }
+
+    /// A field of a stack's descriptor, as an integer.
+    fn field(&self, base: Reg, field: &str) -> String {
+        let name = self.parameter(base).unwrap_or_default();
+        let pointer = if field == "count" { "" } else { "(uintptr_t)" };
+        format!("(uint64_t){pointer}{name}->{field}")
+    }
+
+    /// A condition on what a comparison compares.
+    fn condition(&self, compared: &Inst<Reg>, cond: Cond) -> String {
+        let kind = compared.op.info().slots.first().map_or(Kind::U, |slot| match slot.view {
+            View::Long => Kind::W,
+            _ => Kind::U,
+        });
+        match &compared.args[..] {
+            [a, b] => condition(cond, kind, [a, b], &|reg| self.read(reg, kind)),
+            _ => String::new(),
         }
     }
 
@@ -244,7 +321,7 @@ fn constant(bits: u32, kind: Kind) -> String {
     let digits = digits.trim_end_matches('0');
     let point = if digits.is_empty() { "" } else { "." };
     match (kind, exponent, fraction) {
-        (Kind::U, ..) => plain,
+        (Kind::U | Kind::W, ..) => plain,
         (Kind::F, 0xff, _) => format!("rake_f32({plain})"),
         (Kind::F, 0, 0) => format!("{sign}0.0f"),
         (Kind::F, 0, _) => format!("{sign}0x0{point}{digits}p-126f"),

@@ -13,7 +13,8 @@
 
 use super::reserved::is_word;
 use super::{Declaration, scalar_type};
-use rake_ir::types::Pointee;
+use rake_ir::types::{Elem, Pointee};
+use smol_str::SmolStr;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -50,16 +51,24 @@ pub fn structure(pointee: &Pointee) -> Option<Structure> {
     let Pointee::Stack { pack, columns, .. } = pointee else { return None };
     let tag = tag(pack);
     let mut text = format!("struct {tag} {{\n    int64_t count;\n");
-    let mut names = BTreeSet::from(["count".to_owned()]);
-    for (name, elem) in columns {
-        let mut field = if is_word(name) { format!("rake_{name}") } else { name.to_string() };
-        while !names.insert(field.clone()) {
-            field.push('_');
-        }
+    for (field, (_, elem)) in fields(pointee).iter().zip(columns) {
         let _ = writeln!(text, "    {} *{field};", scalar_type(*elem));
     }
     text.push_str("};\n");
     Some(Structure { tag, text })
+}
+
+/// What the columns of a stack are called in C, in order.
+pub fn fields(pointee: &Pointee) -> Vec<String> {
+    let mut names = BTreeSet::from(["count".to_owned()]);
+    let unique = |(name, _): &(SmolStr, Elem)| {
+        let mut field = if is_word(name) { format!("rake_{name}") } else { name.to_string() };
+        while !names.insert(field.clone()) {
+            field.push('_');
+        }
+        field
+    };
+    pointee.columns().iter().map(unique).collect()
 }
 
 fn tag(pack: &str) -> String {

@@ -3,3 +3,4 @@
 pub mod select;
 #[cfg(test)]
 mod tests;
+mod transfers;

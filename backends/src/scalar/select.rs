@@ -3,13 +3,14 @@
 //! It is written with the names of [`crate::steps`].
 //! A rack has one lane, so what moves, folds or scans lanes costs nothing, or is a constant.
 
+use super::transfers;
 use crate::steps::{A, B, C, MAGNITUDE, NAN, ONE, S0, S1, SIGN, ZERO, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::scalar::Scalar;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Target, WordKey};
 use smallvec::smallvec;
 
 /// The selection table.
@@ -18,6 +19,9 @@ pub struct ScalarTarget;
 
 impl Target for ScalarTarget {
     fn rule(&self, key: Key, elem: Elem, _: Profile) -> Rule {
+        if let Some(rule) = transfers::rule(key, elem) {
+            return rule;
+        }
         match (key, elem) {
             (Key::Op(Op::Dot | Op::Narrow | Op::WidenLow | Op::WidenHigh), _) => NO_PAIRS,
             (Key::Op(Op::Param | Op::Splat | Op::Unsplat | Op::Bitcast), _) if elem.bits() <= 32 => Rule::Free(0),
@@ -27,6 +31,10 @@ impl Target for ScalarTarget {
             (_, Elem::Bool) => truth(key),
             _ => Rule::Unsupported("only 32-bit elements are available yet"),
         }
+    }
+
+    fn word(&self, key: WordKey, _: Profile) -> Option<MachOp> {
+        transfers::word(key)
     }
 }
 

@@ -43,6 +43,10 @@ pub struct ControlIdioms {
     pub compare_long: Option<MachOp>,
     /// The same of words.
     pub compare_word: Option<MachOp>,
+    /// Copies all of an integer of 64 bits to what may have been set before.
+    pub copy_word: MachOp,
+    /// The same of a rack.
+    pub copy_rack: MachOp,
     /// Loads a whole rack, where other instructions can read one from memory themselves.
     pub load_rack: Option<MachOp>,
     /// Where functions have machine registers.
@@ -52,8 +56,6 @@ pub struct ControlIdioms {
 /// What allocation adds where general registers hold addresses and counts.
 #[derive(Clone, Copy, Debug)]
 pub struct WordIdioms {
-    /// Copies all of a general register.
-    pub copy: MachOp,
     /// Saves one of the caller's.
     pub push: MachOp,
     /// Brings it back.
@@ -93,10 +95,14 @@ pub struct RegisterIdioms {
 }
 
 impl Idioms {
-    /// The operation that copies a register of this class; `None` where the profile has no such registers.
+    /// The operation that copies a register of this class; `None` where the profile has no such registers, or never sets
+    /// one again.
     pub fn copy(&self, class: Class) -> Option<MachOp> {
         match class {
-            Class::V => self.registers.map(|registers| registers.copy_rack),
+            Class::V => match self.registers {
+                Some(registers) => Some(registers.copy_rack),
+                None => self.control.map(|control| control.copy_rack),
+            },
             Class::K => self.masks.map(|masks| masks.copy),
             Class::G => self.registers.map(|registers| registers.copy_word),
             Class::F | Class::S => None,
@@ -106,7 +112,7 @@ impl Idioms {
     /// As [`Idioms::copy`], of all 64 bits of a general register.
     pub fn copy_whole(&self, class: Class) -> Option<MachOp> {
         match class {
-            Class::G => Some(self.control?.words?.copy),
+            Class::G => Some(self.control?.copy_word),
             _ => self.copy(class),
         }
     }

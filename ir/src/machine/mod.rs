@@ -17,6 +17,7 @@ pub mod scalar;
 pub mod tables;
 pub mod text;
 pub mod wasm;
+mod words;
 pub mod x86;
 
 pub use flow::{Cond, Flow};

@@ -3,9 +3,12 @@
 //! A rack is one element (`float`, `int32_t` or `uint32_t` in C; here 32 bits in class `v`), a mask a `uint32_t` of all ones
 //! or zero. Names end in the element that they compute with where it matters. Mnemonics are the rows' names; the backend's
 //! table has the C text. Costs only rank.
+//!
+//! Runs have integers of 64 bits too, in class `g`: addresses, counts and indices. Their rows are C's statements.
 
-use super::bits::{self, Bits, lane_mask};
-use super::{Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, View, machine_table};
+use super::bits::{self, Bits, ZERO, lane_mask};
+use super::{ControlIdioms, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Slot, VARIANTS, View};
+use super::{machine_table, words};
 
 const fn row(
     name: &'static str,
@@ -27,11 +30,29 @@ const G: Slot = Slot::new(View::Word, Mem::No);
 /// A `float` argument.
 const S: Slot = Slot::new(View::Float, Mem::No);
 
+/// An integer of 64 bits; the same or a number; a number.
+const L64: Slot = Slot::new(View::Long, Mem::No);
+const I64: Slot = Slot::new(View::Long, Mem::Number);
+const C64: Slot = Slot::new(View::Long, Mem::Constant);
+/// An integer of 32 bits or a number.
+const I32: Slot = Slot::new(View::Word, Mem::Number);
+/// Places of this many bytes; those of elements in one lane each.
+const P1: Slot = place(1);
+const P2: Slot = place(2);
+const P4: Slot = place(4);
+const P8: Slot = place(8);
+const PL: Slot = Slot::new(View::Rack, Mem::Places);
+
+const fn place(bytes: u8) -> Slot {
+    Slot::new(View::Long, Mem::Place([bytes; VARIANTS]))
+}
+
 const RACK: Option<View> = Some(View::Rack);
+const LONG: Option<View> = Some(View::Long);
 const WORD: Option<View> = Some(View::Word);
 const FLOAT: Option<View> = Some(View::Float);
 
-use Kind::{Arith, Boundary, Choose, Compare, Const, Logic, Move};
+use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Logic, Move, Transfer, Word};
 
 type A<'a> = &'a [Bits];
 
@@ -72,6 +93,36 @@ macro_rules! compare {
         })
     };
     (u32 $name:literal |$x:ident, $y:ident| $body:expr) => { of!($name Compare (50, 100) |$x, $y| lane_mask($body)) };
+}
+
+/// The row of a load, by what it makes of the bytes; the same where a mask holds, zero elsewhere; and of a store.
+macro_rules! load {
+    ($name:literal $place:ident |$x:ident| $body:expr) => {
+        row($name, Transfer, RACK, &[$place], (50, 400), |c, a: A| bits::map1(c, &a[0], |$x| $body))
+    };
+    (where $name:literal $place:ident |$x:ident| $body:expr) => {
+        row($name, Transfer, RACK, &[R, $place], (100, 500), |c, a: A| {
+            bits::map2(c, &a[0], &a[1], |holds, $x| if holds != 0 { $body } else { 0 })
+        })
+    };
+}
+macro_rules! store {
+    ($name:literal $place:ident) => {
+        row($name, Transfer, None, &[$place, R], (100, 0), |_, a: A| a[1]).writes()
+    };
+    (where $name:literal $place:ident) => {
+        row($name, Transfer, None, &[R, $place, R], (100, 0), |_, a: A| if a[0][0] != 0 { a[2] } else { a[1] }).writes()
+    };
+}
+macro_rules! word {
+    ($name:literal $cost:tt |$x:ident, $y:ident| $body:expr) => {
+        row($name, Word, LONG, &[L64, I64], $cost, |_, a: A| words::long2(a, |$x, $y| $body))
+    };
+}
+/// A marker; a condition of the comparison before it is its immediate.
+macro_rules! marker {
+    ($name:literal $flow:ident) => { row($name, Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::$flow) };
+    ($name:literal $flow:ident imm) => { marker!($name $flow).imm() };
 }
 
 machine_table! {
@@ -166,6 +217,65 @@ machine_table! {
         WordOut = row("word_out", Boundary, WORD, &[R], (25, 100), |c, a: A| bits::map1(c, &a[0], |x| x));
         BoolIn = row("bool_in", Boundary, RACK, &[G], (50, 100), |c, a: A| bits::map1(c, &a[0], |x| lane_mask(x & 1 == 1)));
         BoolOut = row("bool_out", Boundary, WORD, &[R], (25, 100), |c, a: A| bits::map1(c, &a[0], |x| x >> 31));
+
+        // Elements in memory, at any address.
+        LoadF32 = load!("load_f32" P4 |x| x);
+        LoadU32 = load!("load_u32" P4 |x| x);
+        LoadU16 = load!("load_u16" P2 |x| x);
+        LoadI16 = load!("load_i16" P2 |x| x as i16 as u32);
+        LoadU8 = load!("load_u8" P1 |x| x);
+        LoadI8 = load!("load_i8" P1 |x| x as i8 as u32);
+        LoadF32Where = load!(where "load_f32_where" P4 |x| x);
+        LoadU32Where = load!(where "load_u32_where" P4 |x| x);
+        LoadU16Where = load!(where "load_u16_where" P2 |x| x);
+        LoadI16Where = load!(where "load_i16_where" P2 |x| x as i16 as u32);
+        LoadU8Where = load!(where "load_u8_where" P1 |x| x);
+        LoadI8Where = load!(where "load_i8_where" P1 |x| x as i8 as u32);
+        GatherF32 = load!("gather_f32" PL |x| x);
+        GatherU32 = load!("gather_u32" PL |x| x);
+        GatherF32Where = load!(where "gather_f32_where" PL |x| x);
+        GatherU32Where = load!(where "gather_u32_where" PL |x| x);
+        StoreF32 = store!("store_f32" P4);
+        StoreU32 = store!("store_u32" P4);
+        StoreU16 = store!("store_u16" P2);
+        StoreU8 = store!("store_u8" P1);
+        StoreF32Where = store!(where "store_f32_where" P4);
+        StoreU32Where = store!(where "store_u32_where" P4);
+        StoreU16Where = store!(where "store_u16_where" P2);
+        StoreU8Where = store!(where "store_u8_where" P1);
+
+        // Addresses, counts and indices.
+        AddLong = word!("add_long" (25, 100) |x, y| x.wrapping_add(y));
+        SubLong = word!("sub_long" (25, 100) |x, y| x.wrapping_sub(y));
+        MulLong = word!("mul_long" (100, 300) |x, y| x.wrapping_mul(y));
+        AndLong = word!("and_long" (25, 100) |x, y| x & y);
+        OrLong = word!("or_long" (25, 100) |x, y| x | y);
+        XorLong = word!("xor_long" (25, 100) |x, y| x ^ y);
+        SignExtend = row("sign_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
+        ZeroExtend = row("zero_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(a[0][0].into()));
+        LongConst = row("long_const", Word, LONG, &[C64], (25, 100), |_, a: A| a[0]);
+        MoveLong = row("move_long", Move, LONG, &[L64], (25, 100), |_, a: A| bits::of_long(bits::long(&a[0])));
+        LoadByte = row("load_byte", Transfer, WORD, &[P1], (50, 400), |_, a: A| a[0]);
+        LoadSignedByte = row("load_signed_byte", Transfer, WORD, &[P1], (50, 400), |c, a: A| bits::map1(c, &a[0], |x| x as i8 as u32));
+        LoadHalf = row("load_half", Transfer, WORD, &[P2], (50, 400), |_, a: A| a[0]);
+        LoadSignedHalf = row("load_signed_half", Transfer, WORD, &[P2], (50, 400), |c, a: A| bits::map1(c, &a[0], |x| x as i16 as u32));
+        LoadWord = row("load_word", Transfer, WORD, &[P4], (50, 400), |_, a: A| a[0]);
+        LoadLong = row("load_long", Transfer, LONG, &[P8], (50, 400), |_, a: A| a[0]);
+        StoreLong = row("store_long", Transfer, None, &[P8, I64], (100, 0), |_, a: A| a[1]).writes();
+
+        // The lane when it is below a count, as a mask; how many lanes hold.
+        InRange = row("in_range", Compare, RACK, &[L64], (25, 100), |c, a: A| bits::map1(c, &ZERO, |_| lane_mask(bits::long(&a[0]) as i64 > 0)));
+        CountTrue = row("count_true", Word, LONG, &[R], (25, 100), |_, a: A| bits::of_long(u64::from(a[0][0] & 1)));
+
+        // What is executed next.
+        CompareLong = row("compare_long", Control, None, &[L64, I64], (25, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+        CompareWord = row("compare_word", Control, None, &[G, I32], (25, 100), |_, a: A| words::both(words::signed(&a[0]), words::signed(&a[1]))).flow(Flow::Compare);
+        Loop = marker!("loop" Loop);
+        Again = marker!("again" Again imm);
+        If = marker!("if" If imm);
+        Else = marker!("else" Else);
+        End = marker!("end" End);
+        TrapUnless = marker!("trap_unless" TrapUnless imm);
     }
 }
 
@@ -176,7 +286,22 @@ pub const IDIOMS: Idioms = Idioms {
     spread: None,
     masks: None,
     registers: None,
-    control: None,
+    control: Some(CONTROL),
+};
+
+const CONTROL: ControlIdioms = ControlIdioms {
+    open_loop: MachOp::Scalar(Scalar::Loop),
+    again: MachOp::Scalar(Scalar::Again),
+    open_if: MachOp::Scalar(Scalar::If),
+    otherwise: MachOp::Scalar(Scalar::Else),
+    end: MachOp::Scalar(Scalar::End),
+    trap_unless: MachOp::Scalar(Scalar::TrapUnless),
+    compare_long: Some(MachOp::Scalar(Scalar::CompareLong)),
+    compare_word: Some(MachOp::Scalar(Scalar::CompareWord)),
+    copy_word: MachOp::Scalar(Scalar::MoveLong),
+    copy_rack: MachOp::Scalar(Scalar::Move),
+    load_rack: None,
+    words: None,
 };
 
 /// The strict minimum or maximum: the canonical NaN beside a NaN, -0 below +0.

@@ -7,11 +7,11 @@
 mod memory;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use super::bits::{self, Bits, ZERO};
 use super::convert;
 use super::lanes;
+use super::words;
 use super::{ControlIdioms, WordIdioms};
 use super::{Ctx, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms, Mem, RegisterIdioms, VARIANTS};
 use super::{Slot, View, row};
@@ -668,9 +668,10 @@ const CONTROL: ControlIdioms = ControlIdioms {
     trap_unless: MachOp::X86(X86::TrapUnless),
     compare_long: Some(MachOp::X86(X86::CompareLong)),
     compare_word: Some(MachOp::X86(X86::CompareWord)),
+    copy_word: MachOp::X86(X86::MoveLong),
+    copy_rack: MachOp::X86(X86::Mov),
     load_rack: Some(MachOp::X86(X86::RackLoad)),
     words: Some(WordIdioms {
-        copy: MachOp::X86(X86::MoveLong),
         push: MachOp::X86(X86::Push),
         pop: MachOp::X86(X86::Pop),
         argument: MachOp::X86(X86::TakeArgument),

@@ -45,6 +45,10 @@ pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Pr
         })
         .copied()
         .collect();
+    // C compilers unroll by themselves.
+    if profile.info().rack_bits == 0 {
+        return 1;
+    }
     let size: usize = ids.iter().map(|&id| instructions(&values[id])).sum::<usize>().max(1);
     let short = (SHORT / size).clamp(1, MOST_RACKS);
     let (path, work) = costs(values, &ids, profile);

@@ -97,7 +97,7 @@ pub enum WordKey {
     StoreLong,
     /// A number that is no operand.
     Constant,
-    /// Zero.
+    /// Zero, where it is made otherwise than other numbers.
     Zero,
 }
 

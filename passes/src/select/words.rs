@@ -223,9 +223,10 @@ impl Builder<'_> {
     }
 
     fn number(&mut self, number: i64, site: &Site) -> Done<Reg> {
-        if number == 0 {
-            let row = self.row(WordKey::Zero, site.span)?;
-            return Ok(self.simple(row, &[], site));
+        if number == 0
+            && let Some(zero) = self.target.word(WordKey::Zero, self.profile)
+        {
+            return Ok(self.simple(zero, &[], site));
         }
         let row = self.row(WordKey::Constant, site.span)?;
         let small = i32::try_from(number).map_err(|_| self.lacks(site.span, "an integer of more than 32 bits"))?;

@@ -1,4 +1,4 @@
-//! Semantics on general registers of 64 bits.
+//! Semantics on integers of 64 bits, in general registers where a machine has those.
 
 use crate::machine::bits::{Bits, ZERO, long, of_long};
 
