@@ -11,7 +11,8 @@
 //! Choices by one mask inside each other collapse, also where one mask implies the other, and so do choices with an arm
 //! in common where the mask of both together is there already. A mask goes where its value raises nothing and reads
 //! only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a
-//! constant or broadcast that was computed before serves everywhere. Values of a region stay in it, in their order, and
+//! constant or broadcast that was computed before serves everywhere. Uniform integers and truths that are known are
+//! constants, and a check of one that holds is none. Values of a region stay in it, in their order, and
 //! never move. Regions lose their proofs: from here on a region only says what is emitted together.
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Open, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
 use rake_ir::ops::{Imm, Op};
+use rake_ir::reference::{Reference, reference};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -38,14 +40,14 @@ pub fn function(function: &mut Function) {
     let before = function.values.values().any(|value| value.inactive.is_some()).then(|| function.clone());
     let to = forward(function);
     function.result = function.result.map(|result| to[index(result)]);
-    let live = liveness(function);
+    let live = liveness(function, &to);
     rebuild(function, &to, &live);
     let follows =
         |f: &Function| f.order().all(|id| f.values[id].inactive.is_none_or(|is| fact(&f.values, id) == Some(is)));
     if let Some(before) = before.filter(|_| !follows(function)) {
         *function = before;
         let to: Vec<ValueId> = function.values.iter().map(|(id, _)| id).collect();
-        let live = liveness(function);
+        let live = liveness(function, &to);
         rebuild(function, &to, &live);
     }
 }
@@ -169,6 +171,12 @@ fn rewritten(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
 }
 
 fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
+    if let Some(bits) = folded(values, id) {
+        let value = &mut values[id];
+        (value.op, value.imm) = (Op::Const, Imm::Bits(bits));
+        value.args.clear();
+        return None;
+    }
     let value = &values[id];
     let under = |op: Op, arg: ValueId| values[arg].args.first().copied().filter(|_| values[arg].op == op);
     let constant = |arg: ValueId| match (values[arg].op, &values[arg].imm) {
@@ -182,11 +190,17 @@ fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
             values[id].args[0] = under(Op::Neg, x)?;
             None
         }
+        // A check that holds is none.
+        (Op::Check, &[holds]) if constant(holds) == Some(1) => Some(holds),
+        (Op::Add | Op::Sub, &[a, b]) if !value.ty.elem().is_float() && constant(b) == Some(0) => Some(a),
+        (Op::Add, &[a, b]) if !value.ty.elem().is_float() && constant(a) == Some(0) => Some(b),
         (Op::And | Op::Or, &[a, b]) => {
-            // True is neutral for `and`, false for `or`.
+            // True is neutral for `and`, false for `or`; the other settles it.
             let conjunction = value.op == Op::And;
-            let neutral = Some(u64::from(conjunction));
-            if a == b || constant(b) == neutral || conjunction && implies(values, a, b) {
+            let (neutral, settling) = (Some(u64::from(conjunction)), Some(u64::from(!conjunction)));
+            if value.ty == Ty::TRUTH && (constant(a) == settling || constant(b) == settling) {
+                Some(if constant(a) == settling { a } else { b })
+            } else if a == b || constant(b) == neutral || conjunction && implies(values, a, b) {
                 Some(a)
             } else if constant(a) == neutral || conjunction && implies(values, b, a) {
                 Some(b)
@@ -197,6 +211,24 @@ fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
         (Op::Select, &[mask, a, b]) => choose(values, id, mask, a, b),
         _ => None,
     }
+}
+
+/// What an operation on constant uniforms, of integers and truths, gives.
+fn folded(values: &Arena<Value>, id: ValueId) -> Option<u64> {
+    let value = &values[id];
+    let whole = |ty: Ty| matches!(ty, Ty::Uniform(elem) if !elem.is_float());
+    let Reference::Lane(compute) = reference(value.op) else { return None };
+    if value.mask.is_some() || !whole(value.ty) || value.args.is_empty() {
+        return None;
+    }
+    let mut bits: SmallVec<[u64; 3]> = SmallVec::new();
+    for &arg in &value.args {
+        match (values[arg].op, &values[arg].imm) {
+            (Op::Const, Imm::Bits(constant)) if whole(values[arg].ty) => bits.push(*constant),
+            _ => return None,
+        }
+    }
+    Some(compute(values[value.args[0]].ty.elem(), &value.imm, &bits))
 }
 
 /// The rules of `select(mask, a, b)`.
@@ -293,8 +325,8 @@ fn decided(values: &Arena<Value>, mask: ValueId, mut arm: ValueId, holds: bool) 
     arm
 }
 
-/// Whether each value is needed: for the result, for an effect, or for what is executed how often.
-fn liveness(function: &Function) -> Vec<bool> {
+/// Whether each value is needed: for the result, for an effect that no other stands for, or for what is executed how often.
+fn liveness(function: &Function, to: &[ValueId]) -> Vec<bool> {
     let mut live = vec![false; function.values.len()];
     let mut stack: Vec<ValueId> = function.result.into_iter().collect();
     let mut next: HashMap<ValueId, ValueId> = HashMap::new();
@@ -313,7 +345,8 @@ fn liveness(function: &Function) -> Vec<bool> {
             _ => {}
         }
     }
-    stack.extend(function.order().filter(|&id| function.values[id].op.has_effect()));
+    let stays = |id: &ValueId| function.values[*id].op.has_effect() && to[index(*id)] == *id;
+    stack.extend(function.order().filter(stays));
     while let Some(id) = stack.pop() {
         if !std::mem::replace(&mut live[index(id)], true) {
             let value = &function.values[id];

@@ -168,3 +168,47 @@ fn nested_choices_with_an_arm_in_common_are_one() {
                 %6 : f32s = select %3, %5, %0 if %2\n%7 : f32s = select %2, %6, %1\nreturn %7";
     assert_eq!(simplified(body)[4], "%7 : f32s = select %2, %6, %1");
 }
+
+#[test]
+fn known_uniforms_are_constants() {
+    let text = "rake fused 1
+profile x86-sse2
+fuse full
+
+run f(x: address to mut []f32, x_count: <i32>) {
+  %0 : address = param 0
+  %1 : <i32> = param 1
+  %2 : <i64> = const 3
+  %3 : <i64> = const -8
+  %4 : <i64> = bit_and %2, %3
+  %5 : <i64> = to_i64 %1
+  %6 : <i64> = add %5, %4
+  %7 : <bool> = ge %4, %4
+  %8 : <bool> = lt %6, %2
+  %9 : <bool> = or %8, %7
+  %10 : <bool> = check %9, bounds
+  %11 : <bool> = and %8, %7
+  %12 : <bool> = check %11, bounds
+  %13 : f32s = const 0.0
+  %14 : f32s = store f32 %0, %6, %13
+}
+";
+    let program = fused::read(text).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(fused::check(&program), Ok(()));
+    let after = run(program);
+    assert_eq!(fused::check(&after), Ok(()));
+    // 3 and -8 is 0; 0 >= 0 holds, so the first check does, and the second is of the comparison alone.
+    let lines: Vec<String> = fused::print(&after).lines().skip(5).map(|line| line.trim().to_owned()).collect();
+    let expected = [
+        "%0 : address = param 0",
+        "%1 : <i32> = param 1",
+        "%2 : <i64> = const 3",
+        "%3 : <i64> = to_i64 %1",
+        "%4 : <bool> = lt %3, %2",
+        "%5 : <bool> = check %4, bounds",
+        "%6 : f32s = const 0.0",
+        "%7 : f32s = store f32 %0, %3, %6",
+        "}",
+    ];
+    assert_eq!(lines, expected);
+}
