@@ -5,6 +5,7 @@ use crate::explain::Explainer;
 use crate::pipeline::dump::{Dump, Recorder};
 use crate::pipeline::observe::Agreement;
 use crate::pipeline::{Context, Drive, Ir, Kind, Observer, Range, Timing};
+use crate::report::runs::Runs;
 use crate::report::{Kernel, kernels};
 use rake_ir::diag::{Code, Diagnostic, Severity};
 use rake_ir::lane::FuseLevel;
@@ -288,13 +289,16 @@ impl<'a> Compiler<'a> {
             selected.see(&ir);
             observers.push(&mut selected);
         }
+        let mut runs = Runs::default();
+        runs.see(&ir);
+        observers.push(&mut runs);
         let outcome = drive.run(ir, &mut observers);
         outputs.timings = drive.timings.unwrap_or_default();
         outputs.dumps = recorder.dumps;
         outputs.explanation = explainer.text;
         outputs.diagnostics.extend(outcome.diagnostics);
         outputs.ir = outcome.ir;
-        outputs.report = outputs.ir.as_ref().map(kernels).unwrap_or_default();
+        outputs.report = outputs.ir.as_ref().map(|ir| kernels(ir, runs.0.unwrap_or_default())).unwrap_or_default();
         selected
     }
 }

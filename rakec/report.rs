@@ -1,11 +1,16 @@
-//! The kernel report: for each function its instructions by class, its registers, its fused multiply-adds and its cost.
+//! The kernel report: for each function its instructions by class, its registers, its fused multiply-adds and its cost; of
+//! runs what they do to memory ([`runs`]), and what a trip of each innermost loop costs.
+
+pub mod runs;
 
 use crate::pipeline::Ir;
 use rake_ir::allocated::{Function, Program, registers};
 use rake_ir::lane::FuseLevel;
-use rake_ir::machine::{Class, Kind, MachOp, Mem, PhysReg};
+use rake_ir::machine::flow::partners;
+use rake_ir::machine::{Class, Flow, Kind, MachOp, Mem, PhysReg};
 use rake_ir::profile::Profile;
 use rake_ir::stacked::{self, Code};
+use runs::Run;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,6 +36,10 @@ pub struct Kernel {
     pub cycles: (f64, f64),
     /// Bytes of literals in memory, or in instructions.
     pub literal_bytes: usize,
+    /// Each innermost loop's instructions, and the sum of their reciprocal throughputs in cycles.
+    pub loops: Vec<(usize, f64)>,
+    /// What it does to memory, when it is a run.
+    pub run: Option<Run>,
 }
 
 /// What a class of instructions is called.
@@ -55,13 +64,37 @@ pub fn is_multiply_add(op: MachOp) -> bool {
     op.info().contracts
 }
 
-/// The report on each function of a program in the last IR of its profile.
-pub fn kernels(ir: &Ir) -> Vec<Kernel> {
-    match ir {
+/// The report on each function of a program in the last IR of its profile, with what is known of its runs.
+pub fn kernels(ir: &Ir, runs: Vec<Run>) -> Vec<Kernel> {
+    let mut kernels: Vec<Kernel> = match ir {
         Ir::Allocated(program) => program.functions.iter().map(|function| kernel(function, program)).collect(),
         Ir::Stacked(program) => program.functions.iter().map(|function| stacked_kernel(function, program)).collect(),
         _ => Vec::new(),
+    };
+    for run in runs {
+        if let Some(kernel) = kernels.iter_mut().find(|kernel| kernel.name == run.name) {
+            kernel.run = Some(run);
+        }
     }
+    kernels
+}
+
+/// Each innermost loop's instructions, and the sum of their reciprocal throughputs in cycles.
+fn loops(function: &Function, profile: Profile) -> Vec<(usize, f64)> {
+    let partners = partners(&function.insts).unwrap_or_default();
+    let closes = partners.iter().enumerate().filter_map(|(close, open)| {
+        let again = function.insts[close].op.flow() == Some(Flow::Again);
+        Some((open.filter(|_| again)? as usize, close))
+    });
+    let innermost = |(open, close): &(usize, usize)| {
+        !function.insts[open + 1..*close].iter().any(|inst| inst.op.flow() == Some(Flow::Loop))
+    };
+    let cost = |(open, close): (usize, usize)| {
+        let trip = &function.insts[open + 1..=close];
+        let throughput: u32 = trip.iter().map(|inst| u32::from(inst.op.cost(profile).throughput)).sum();
+        (trip.iter().filter(|inst| inst.op.flow() != Some(Flow::End)).count(), f64::from(throughput) / 100.0)
+    };
+    closes.filter(innermost).map(cost).collect()
 }
 
 fn stacked_kernel(function: &stacked::Function, program: &stacked::Program) -> Kernel {
@@ -86,6 +119,8 @@ fn stacked_kernel(function: &stacked::Function, program: &stacked::Program) -> K
         multiply_adds: function.ops().filter(|&op| is_multiply_add(op)).count(),
         cycles: (f64::from(throughput) / 100.0, f64::from(stacked_latency(function, profile)) / 100.0),
         literal_bytes: long.map(bytes).sum(),
+        loops: Vec::new(),
+        run: None,
     }
 }
 
@@ -125,6 +160,8 @@ fn kernel(function: &Function, program: &Program) -> Kernel {
         multiply_adds: function.insts.iter().filter(|inst| is_multiply_add(inst.op)).count(),
         cycles: (f64::from(throughput) / 100.0, f64::from(latency(function, profile)) / 100.0),
         literal_bytes: function.literals.iter().map(Vec::len).sum(),
+        loops: loops(function, profile),
+        run: None,
     }
 }
 
@@ -161,13 +198,19 @@ pub fn text(kernels: &[Kernel]) -> String {
         let (throughput, latency) = kernel.cycles;
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} on {} (fuse {})", kernel.name, kernel.profile, kernel.fuse.name());
+        kernel.run.iter().for_each(|run| runs::text(run, &mut text));
         let _ = writeln!(text, "  instructions  {}", classes(&kernel.instructions));
         let _ = match available {
             0 => writeln!(text, "  locals        {used}"),
             _ => writeln!(text, "  registers     {used} of {available} racks{masks}"),
         };
         let _ = writeln!(text, "  multiply-adds {}", kernel.multiply_adds);
-        let _ = writeln!(text, "  estimate      {throughput:.2} cycles throughput, {latency:.2} cycles latency");
+        for (instructions, cycles) in &kernel.loops {
+            let _ = writeln!(text, "  loop          {instructions} instructions, {cycles:.2} cycles throughput a trip");
+        }
+        if kernel.run.is_none() {
+            let _ = writeln!(text, "  estimate      {throughput:.2} cycles throughput, {latency:.2} cycles latency");
+        }
         let _ = writeln!(text, "  literals      {} bytes", kernel.literal_bytes);
     }
     text
@@ -181,7 +224,7 @@ fn classes(instructions: &BTreeMap<&'static str, usize>) -> String {
 /// The report for programs, one JSON object a line.
 pub fn json(kernels: &[Kernel]) -> String {
     let line = |kernel: &Kernel| {
-        let object = json!({
+        let mut object = json!({
             "kernel": kernel.name, "profile": kernel.profile.name(), "fuse": kernel.fuse.name(),
             "instructions": kernel.instructions,
             "racks_used": kernel.racks.0, "racks_available": kernel.racks.1,
@@ -190,6 +233,11 @@ pub fn json(kernels: &[Kernel]) -> String {
             "throughput_cycles": kernel.cycles.0, "latency_cycles": kernel.cycles.1,
             "literal_bytes": kernel.literal_bytes,
         });
+        if let (Some(run), Some(members)) = (&kernel.run, object.as_object_mut()) {
+            let trip = |(instructions, cycles): &(usize, f64)| json!({"instructions": instructions, "throughput_cycles": cycles});
+            members.insert("run".to_owned(), runs::json(run));
+            members.insert("loops".to_owned(), kernel.loops.iter().map(trip).collect());
+        }
         format!("{object}\n")
     };
     kernels.iter().map(line).collect()

@@ -230,3 +230,60 @@ fn standard_input_is_a_file_called_minus() {
     let output = child.wait_with_output().expect("rakec ends");
     assert!(String::from_utf8_lossy(&output.stdout).contains("addps"));
 }
+
+/// What the report says of a run's memory, read off the source by hand, on each profile that differs.
+#[test]
+fn the_report_tells_what_runs_do_to_memory() {
+    let folder = folder("run-report");
+    let source = folder.join("kept.rk");
+    let text = "pack P { f32: x, y; u8: kind; }\npack Q { f32: x; }\n\
+                run kept(p: stack P, <k: f32>) -> stack P:\n  compact p where p.x > <k>\n\
+                run moved(q: stack Q, p: stack P) -> stack Q:\n  q with { x: p.y } where p.x > 0.0\n\
+                run copied(x: []f32, out: mut []f32, <n: i32>):\n  for <i: i32> from <0> up to <n> by <lanes>:\n    \
+                out[<i> up to <n>] <- x[<i> up to <n>]\n";
+    std::fs::write(&source, text).expect("the target folder can be written");
+    let object = folder.join("kept.o");
+    let report = |profile: &str, format: &[&str]| {
+        let (object, source) = (object.to_string_lossy(), source.to_string_lossy());
+        let out = rakec(&[&["--emit-obj", "--target", profile, "-o", &object, &source], format].concat());
+        assert!(out.status.success());
+        String::from_utf8_lossy(&out.stderr).into_owned()
+    };
+    let all = "reads p.x, p.y, p.kind; replaces p.x, p.y, p.kind, in place";
+    let narrow = "masked transfers; narrow elements guarded one by one";
+    for (profile, lanes, compact, tail, kept, other) in [
+        (
+            "x86-sse2",
+            4,
+            "moves of lanes",
+            "guarded element by element",
+            "a choice between new and old records",
+            "guarded element by element",
+        ),
+        ("x86-avx2", 8, "a permutation by the selection's bits", narrow, "masked stores", "masked transfers"),
+        ("x86-avx512", 16, "vcompressps", "masked transfers", "masked stores", "masked transfers"),
+    ] {
+        let report = report(profile, &[]);
+        let parts: Vec<&str> = report.split(" on ").collect();
+        let says = |part: usize, line: &str| assert!(parts[part].contains(line), "{profile}: {line}\n{}", parts[part]);
+        for part in [1, 2] {
+            says(part, &format!("  records       32-bit lanes, {lanes} at a time\n"));
+        }
+        says(1, &format!("  columns       {all}\n"));
+        says(1, &format!("  selection     compact, by {compact}\n"));
+        says(1, &format!("  tail          {tail}\n"));
+        says(2, "  columns       reads p.x, p.y; replaces q.x\n");
+        says(2, &format!("  selection     where, by {kept}\n"));
+        says(2, &format!("  tail          {other}\n"));
+        says(3, "  views         reads x; writes out\n");
+        says(3, &format!("  tail          {other}\n"));
+        assert!(!parts[3].contains("records") && !parts[3].contains("selection") && parts[3].contains("  loop "));
+    }
+    let json = report("x86-avx512", &["--report", "json"]);
+    let lines: Vec<serde_json::Value> = json.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["run"]["selection"], "compact");
+    assert_eq!(lines[0]["run"]["records_at_once"], 16);
+    assert_eq!(lines[1]["run"]["writes"], serde_json::json!(["q.x"]));
+    assert_eq!((&lines[1]["run"]["in_place"], &lines[2]["run"]["domain_bits"]), (&false.into(), &().into()));
+    assert!(lines[2]["loops"][0]["instructions"].as_u64() > Some(0));
+}
