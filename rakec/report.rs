@@ -141,6 +141,8 @@ fn stacked_latency(function: &stacked::Function, profile: Profile) -> u32 {
                 let taken = stack.split_off(stack.len().saturating_sub(operands));
                 stack.push(taken.into_iter().max().unwrap_or(0) + u32::from(op.cost(profile).latency));
             }
+            // Of runs no path is told.
+            _ => return 0,
         }
     }
     stack.pop().unwrap_or(0)

@@ -64,7 +64,7 @@ pub fn registers(profile: Profile, class: Class) -> &'static [u8] {
         Class::K if profile.native_masks() => abi.mask_registers,
         Class::G => abi.word_registers,
         Class::S => abi.frame(),
-        Class::K | Class::F => &[],
+        Class::K | Class::F | Class::L => &[],
     }
 }
 

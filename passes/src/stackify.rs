@@ -1,6 +1,6 @@
 //! `stackify` (selected → stacked): values are computed where they are consumed.
 //!
-//! Nothing has side effects, so an operand may be computed right where its reader takes it from the stack. What is read
+//! Outside runs ([`bodies`]) nothing has side effects, so an operand may be computed right where its reader takes it from the stack. What is read
 //! once is; what is read more often is computed at its first reader and kept in a local. That is the fewest gets, sets and
 //! tees that the graph allows. A constant of a few bytes is computed again for each reader. A region's instructions follow
 //! each other: what it reads of others stands on the stack before it starts or, where the operands' order does not allow
@@ -16,6 +16,7 @@
 //!                                        }
 //! ```
 
+mod bodies;
 mod locals;
 mod regions;
 
@@ -32,18 +33,33 @@ pub fn run(program: &selected::Program) -> Program {
 
 /// Stackifies one function.
 pub fn function(f: &selected::Function) -> Function {
-    let mut emitter = Emitter::new(f);
-    emitter.emit();
-    let mut code = emitter.code;
-    locals::drop_unread(&mut code);
-    regions::widen(&mut code);
-    let locals = locals::assign(f, &mut code);
+    let (code, locals, literals) = match f.result {
+        Some(_) => {
+            let mut emitter = Emitter::new(f);
+            emitter.emit();
+            let mut code = emitter.code;
+            locals::drop_unread(&mut code, &|_| false);
+            regions::widen(&mut code);
+            let locals = locals::assign(f, &mut code);
+            (code, locals, f.literals.clone())
+        }
+        None => {
+            let mut linear = bodies::Linear::new(f);
+            linear.emit();
+            let (mut code, variables) = (linear.code, linear.variables);
+            locals::drop_unread(&mut code, &|reg| variables[reg as usize]);
+            regions::widen(&mut code);
+            let classes = bodies::assign(f, &mut code);
+            let locals = locals::in_order(f.params.len(), classes, &mut code);
+            (code, locals, linear.literals)
+        }
+    };
     Function {
         name: f.name.clone(),
         span: f.span,
         params: f.params.clone(),
         locals,
-        literals: f.literals.clone(),
+        literals,
         code,
         result: f.result.map(Outcome::returned),
     }
@@ -162,7 +178,7 @@ impl<'a> Emitter<'a> {
     fn compute(&mut self, reg: Reg) {
         let Some(inst) = self.graph.definition(reg) else { return };
         let literals = inst.args.iter().filter_map(|arg: &Operand<Reg>| arg.literal()).collect();
-        let code = Code::Op { op: inst.op, literals, imm: inst.imm };
+        let code = Code::Op { op: inst.op, literals, imm: inst.imm, offset: 0 };
         let note = self.graph.f.regs[reg.0 as usize].name.clone();
         let region = inst.region.filter(|_| !self.graph.is_constant(reg));
         self.code.push(Stacked { code, region, note, span: inst.span });

@@ -15,7 +15,7 @@ use rake_ir::ops::TrapReason;
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Pointee, Ty};
 use rake_ir::value::{Lanes, is_nan};
-use rake_ir::{allocated, desugared, selected, typed};
+use rake_ir::{allocated, desugared, selected, stacked, typed};
 
 /// A parameter as C passes it, and what it leads to when it is an address.
 pub type Parameter = (Ty, Option<Pointee>);
@@ -84,8 +84,7 @@ impl Ir {
             Ir::Fused(program) => described!(program),
             Ir::Selected(program) => described!(program),
             Ir::Allocated(program) => described!(program),
-            // Its evaluator has no memory.
-            Ir::Stacked(_) => None,
+            Ir::Stacked(program) => described!(program),
         }
     }
 
@@ -121,7 +120,13 @@ impl Ir {
                 let function = function.ok_or_else(|| broken("there is no such run"))?;
                 allocated::run(function, program.profile, &registers, memory).map(drop).map_err(halted)
             }
-            Ir::Text(_) | Ir::Surface(_) | Ir::Stacked(_) => Err(broken("runs are not executed here")),
+            Ir::Stacked(program) => {
+                let registers = self.registers(name, arguments);
+                let function = program.functions.iter().find(|function| function.name == name);
+                let function = function.ok_or_else(|| broken("there is no such run"))?;
+                stacked::run(function, program.profile, &registers, memory).map(drop).map_err(halted)
+            }
+            Ir::Text(_) | Ir::Surface(_) => Err(broken("runs are not executed here")),
         }
     }
 

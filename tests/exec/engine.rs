@@ -270,6 +270,7 @@ fn wasm_values(signature: &Signature, call: &Arguments) -> Vec<wasm::Value> {
         wasm::Type::F32 => wasm::Value::F32(words[0]),
         wasm::Type::I32 => wasm::Value::I32(words[0]),
         wasm::Type::V128 => wasm::Value::from_lanes(words),
+        wasm::Type::I64 => wasm::Value::I64(u64::from(words[0]) | u64::from(words[1]) << 32),
     };
     signature.params.iter().zip(words).map(value).collect()
 }

@@ -85,19 +85,25 @@ fn edits(program: &Program, function: usize, at: usize) -> Vec<Program> {
         with(Code::Set(local));
         with(Code::Tee(local));
     }
-    let (literals, imm) = match &inst.code {
-        Code::Op { literals, imm, .. } => (literals.clone(), *imm),
+    for code in [Code::Loop, Code::If, Code::Else, Code::End, Code::Again, Code::Trap] {
+        with(code);
+    }
+    let (literals, imm, offset) = match &inst.code {
+        Code::Op { literals, imm, offset, .. } => (literals.clone(), *imm, *offset),
         _ => Default::default(),
     };
     for &op in ALL {
-        with(Code::Op { op: MachOp::Wasm(op), literals: literals.clone(), imm });
+        with(Code::Op { op: MachOp::Wasm(op), literals: literals.clone(), imm, offset });
     }
     if let Code::Op { op, .. } = inst.code {
+        for offset in [0, 1, 4, 16] {
+            with(Code::Op { op, literals: literals.clone(), imm, offset });
+        }
         for imm in [None, Some(0), Some(1), Some(2), Some(3), Some(16)] {
-            with(Code::Op { op, literals: literals.clone(), imm });
+            with(Code::Op { op, literals: literals.clone(), imm, offset });
         }
         for literal in (0..6).map(LiteralId) {
-            with(Code::Op { op, literals: [literal].into_iter().collect(), imm });
+            with(Code::Op { op, literals: [literal].into_iter().collect(), imm, offset });
         }
     }
     let edited = |code| {

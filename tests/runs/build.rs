@@ -1,24 +1,36 @@
-//! A program's runs: the chosen graphs, which the evaluator executes, and the code of the verified object, or what two C
-//! compilers make of the C.
+//! A program's runs: the chosen graphs, which the evaluator executes, and the code of the verified object or module, or what two
+//! C compilers make of the C.
 
+use crate::modules;
 use crate::support::{self, built, ir_at, plain};
 use crate::world::{Outcome, World};
 use rake_ir::fused::{Function, Program};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::{Family, Profile};
-use rake_testkit::c::{Compiler, Source, compile};
+use rake_ir::types::Ty;
+use rake_testkit::c::{Compiler, Source, compile, compile_wasm};
 use rake_testkit::link_elf;
-use rake_testkit::x86::runs::{Call, End, Job, Out, Place, run};
+use rake_testkit::wasm::Module;
+use rake_testkit::x86::runs::{Argument, Call, End, Job, Out, Place, run};
 use rake_testkit::x86::{Image, Isa, cpu_has};
 use rakec::pipeline::Ir;
+use rakec::{Emit, Options};
 
 /// A compiled program.
 pub struct Built {
     pub text: String,
     pub fused: Program,
-    /// The runs' code, of each compiler where several make some.
-    images: Vec<Vec<Image>>,
-    isa: Isa,
+    /// Our module, where that is the code.
+    pub module: Option<Vec<u8>>,
+    code: Code,
+}
+
+/// What is executed.
+enum Code {
+    /// Machine code of an instruction set, of each run; by each compiler where several make some.
+    Native(Isa, Vec<Vec<Image>>),
+    /// Our module, and the one that clang makes of our C.
+    Modules([Module; 2]),
 }
 
 /// How a world is laid out for a call.
@@ -34,6 +46,12 @@ impl Built {
             Err(problems) => refused("refused", plain(&problems)),
         };
         let objects = match built(text, profile, FuseLevel::default()) {
+            Ok(support::Built::Bytes(module)) if profile.info().family == Family::Wasm => {
+                let names: Vec<&str> = fused.functions.iter().map(|function| function.name.as_str()).collect();
+                let both = modules_of(text, profile, &names).and_then(|other| Ok([Module::new(&module)?, other]));
+                let code = Code::Modules(both.unwrap_or_else(|e| refused("does not load", e)));
+                return Built { text: text.to_owned(), fused, module: Some(module), code };
+            }
             Ok(support::Built::Bytes(object)) => vec![object],
             Ok(support::Built::C(c)) => compiled(&c).unwrap_or_else(|e| refused("C compilers", e)),
             Err(problems) => refused("refused", plain(&problems)),
@@ -49,7 +67,7 @@ impl Built {
             Profile::X86Avx512 => Isa::Avx512,
             _ => Isa::Sse2,
         };
-        Built { text: text.to_owned(), fused, images, isa }
+        Built { text: text.to_owned(), fused, module: None, code: Code::Native(isa, images) }
     }
 
     /// The run with this number.
@@ -59,24 +77,40 @@ impl Built {
 
     /// Calls a run, of each compiler; nothing is checked. Nothing at all where this CPU has no such instructions.
     pub fn call(&self, number: usize, calls: &[Call]) -> Vec<Vec<Out>> {
-        if !cpu_has(self.isa) {
-            return vec![Vec::new(); self.images.len()];
+        let name = &self.function(number).name;
+        let failed = |problem: String| -> ! { panic!("{name}: {problem}\n{}", self.text) };
+        match &self.code {
+            Code::Native(isa, images) if !cpu_has(*isa) => vec![Vec::new(); images.len()],
+            Code::Native(isa, images) => {
+                let job = |images: &Vec<Image>| {
+                    let jobs = [Job { isa: *isa, image: &images[number], calls }];
+                    run(&jobs).unwrap_or_else(|e| failed(e)).remove(0)
+                };
+                images.iter().map(job).collect()
+            }
+            Code::Modules([ours, clangs]) => {
+                // What a C compiler compiled is owed `bool`s that are 0 or 1.
+                let mut owed = calls.to_vec();
+                let params = self.function(number).params.iter().enumerate();
+                for (at, _) in params.filter(|(_, param)| param.ty == Ty::TRUTH) {
+                    for call in &mut owed {
+                        if let Argument::Word(bits) = &mut call.arguments[at] {
+                            *bits &= 1;
+                        }
+                    }
+                }
+                let all = [(ours, calls), (clangs, &owed[..])];
+                all.map(|(module, calls)| modules::call(module, name, calls).unwrap_or_else(|e| failed(e))).into()
+            }
         }
-        let job = |images: &'_ Vec<Image>| {
-            let jobs = [Job { isa: self.isa, image: &images[number], calls }];
-            let mut outs = run(&jobs).unwrap_or_else(|e| panic!("{}: {e}\n{}", self.function(number).name, self.text));
-            outs.remove(0)
-        };
-        self.images.iter().map(job).collect()
     }
 
     /// Calls a run in each world in each layout, and holds the memory afterwards against the evaluator's; gives the
     /// results in order, of the first compiler before those of the next.
     pub fn agrees(&self, number: usize, worlds: &[(World, Vec<Layout>)]) -> Vec<Out> {
         let function = self.function(number);
-        let through_c = self.fused.profile.info().family == Family::Scalar;
-        let calls =
-            worlds.iter().flat_map(|(world, layouts)| layouts.iter().map(|layout| world.call(layout, through_c)));
+        let profile = self.fused.profile;
+        let calls = worlds.iter().flat_map(|(world, layouts)| layouts.iter().map(|layout| world.call(layout, profile)));
         let calls: Vec<Call> = calls.collect();
         let outs = self.call(number, &calls);
         let mut results: Vec<_> = outs.iter().map(|outs| outs.iter().zip(&calls)).collect();
@@ -99,6 +133,17 @@ impl Built {
     }
 }
 
+/// What clang makes of the C for WebAssembly, without a warning.
+fn modules_of(text: &str, profile: Profile, names: &[&str]) -> Result<Module, String> {
+    let emit = Emit { c: true, ..Emit::default() };
+    let outputs = support::compile(text.as_bytes(), Options { emit, ..Options::new(profile) });
+    let c = outputs.c.ok_or_else(|| plain(&outputs.diagnostics))?;
+    let relaxed = if profile == Profile::WasmSimd128Relaxed { &["-mrelaxed-simd"][..] } else { &[] };
+    let flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion"];
+    let module = compile_wasm(Source::Text(&c), &[&flags, relaxed].concat(), names);
+    Module::new(&module.map_err(|e| format!("{e}\n{c}"))?)
+}
+
 /// What the C compilers make of it, at levels that rearrange it, without a warning.
 fn compiled(c: &str) -> Result<Vec<Vec<u8>>, String> {
     let flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"];
@@ -111,7 +156,7 @@ fn compiled(c: &str) -> Result<Vec<Vec<u8>>, String> {
 }
 
 /// Whether a call ended and left memory as the evaluator says.
-fn check(world: &World, expected: &Outcome, out: &Out) -> Result<(), String> {
+pub fn check(world: &World, expected: &Outcome, out: &Out) -> Result<(), String> {
     match (&expected.trapped, &out.end) {
         (None, End::Returned) => {}
         // What was written before is not compared: racks in flight take turns.

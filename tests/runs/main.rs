@@ -27,6 +27,16 @@ macro_rules! on_each {
             fn scalar() {
                 super::$run(Profile::Scalar);
             }
+
+            #[test]
+            fn simd128() {
+                super::$run(Profile::WasmSimd128);
+            }
+
+            #[test]
+            fn simd128_relaxed() {
+                super::$run(Profile::WasmSimd128Relaxed);
+            }
         }
     };
 }
@@ -36,6 +46,8 @@ mod build;
 mod calls_from_c;
 mod flags;
 mod general;
+mod modules;
+mod node;
 mod programs;
 mod random;
 mod selections;

@@ -6,6 +6,7 @@ use rake_ir::fused::{Function, Program};
 use rake_ir::lane::{EvalError, eval_run};
 use rake_ir::memory::Memory;
 use rake_ir::ops::TrapReason;
+use rake_ir::profile::{Family, Profile};
 use rake_ir::types::{Elem, Pointee};
 use rake_ir::value::Lanes;
 use rake_testkit::special::Bits;
@@ -17,6 +18,7 @@ const JUNK: u64 = 0xdead_0000_beef_a5a4;
 /// Something in memory.
 #[derive(Clone, Debug)]
 pub struct Thing {
+    /// Of a descriptor its count.
     pub bytes: Vec<u8>,
     /// Of a descriptor: the things of its columns, each `None` for a null pointer.
     pub columns: Option<Vec<Option<usize>>>,
@@ -82,8 +84,7 @@ impl World {
                             Thing { bytes: elements(column, *elem), columns: None, elem: *elem, writable: *mutable };
                         at.push(world.add(thing));
                     }
-                    let mut bytes = (count as u64).to_le_bytes().to_vec();
-                    bytes.resize(8 + 8 * columns.len(), 0);
+                    let bytes = (count as u64).to_le_bytes().to_vec();
                     let descriptor = Thing { bytes, columns: Some(at), elem: Elem::U64, writable: *mutable };
                     world.pass(descriptor);
                 }
@@ -139,12 +140,14 @@ impl World {
         // Blocks have addresses by their number.
         let address = |thing: usize| (thing as u64 + 1) << 20;
         for thing in &self.things {
-            let mut bytes = thing.bytes.clone();
-            for (column, to) in thing.columns.iter().flatten().enumerate() {
-                let to = to.map_or(0, address);
-                bytes[8 + 8 * column..][..8].copy_from_slice(&to.to_le_bytes());
+            match &thing.columns {
+                None => memory.add(thing.bytes.clone(), thing.writable),
+                Some(columns) => {
+                    let columns: Vec<u64> = columns.iter().map(|to| to.map_or(0, address)).collect();
+                    memory.add_stack(program.profile, word(&thing.bytes), &columns, thing.writable)
+                }
             }
-            memory.add(bytes, thing.writable).expect("small blocks");
+            .expect("small blocks");
         }
         let args = self.passed.iter().map(|passed| match *passed {
             Passed::Thing(thing) => Lanes::uniform(address(thing)),
@@ -162,17 +165,24 @@ impl World {
     }
 
     /// A call of the machine code, each thing at its place. What a C compiler compiled is owed a `bool` of eight bits.
-    pub fn call(&self, place: &dyn Fn(usize) -> Place, through_c: bool) -> Call {
+    pub fn call(&self, place: &dyn Fn(usize) -> Place, profile: Profile) -> Call {
+        let through_c = profile.info().family == Family::Scalar;
         let object = |(number, thing): (usize, &Thing)| {
             let columns = thing.columns.iter().flatten().enumerate();
-            let pointers = columns.filter_map(|(column, to)| Some((8 + 8 * column, (*to)?))).collect();
-            Object { bytes: thing.bytes.clone(), pointers, place: place(number), writable: thing.writable }
+            let offset = |column: usize| profile.column_offset(column as u32);
+            let pointers = columns.filter_map(|(column, to)| Some((offset(column), (*to)?))).collect();
+            let mut bytes = thing.bytes.clone();
+            if let Some(columns) = &thing.columns {
+                bytes.resize(offset(columns.len()), 0);
+            }
+            Object { bytes, pointers, place: place(number), writable: thing.writable }
         };
         let argument = |passed: &Passed| match *passed {
             Passed::Thing(thing) => Argument::Object(thing),
             Passed::Null => Argument::Word(0),
             Passed::Number(Elem::F32, bits) => Argument::F32(bits as u32),
             Passed::Number(Elem::F64, bits) => Argument::F64(bits),
+            Passed::Number(Elem::I64 | Elem::U64, bits) => Argument::Long(bits),
             Passed::Number(Elem::Bool, bits) if through_c => Argument::Word(bits | JUNK & !0xff),
             Passed::Number(elem, bits) => Argument::Word(bits | JUNK & !elem.lane_mask()),
         };

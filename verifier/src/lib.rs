@@ -75,9 +75,9 @@ impl Machine {
             Machine::Wasm(rows) if rows.spreads(inst) => {
                 // On an operand stack what stands before is the operand.
                 let named = inst.args.first().map(|arg| insts.iter().find(|other| other.dst == arg.reg()));
-                rows.of_machine(inst, named.unwrap_or(before))
+                rows.of_machine(run, inst, named.unwrap_or(before))
             }
-            Machine::Wasm(rows) => rows.of_machine(inst, None),
+            Machine::Wasm(rows) => rows.of_machine(run, inst, None),
         }
     }
 

@@ -44,6 +44,18 @@ pub fn marker(inst: &Inst<Reg>, flow: Flow, on: &dyn Fn(Cond) -> Option<String>)
     Ok(Marked { lines, indent })
 }
 
+/// Writes a marker's lines where it stands, and goes on at the depth that follows.
+pub fn write(out: &mut String, marked: &Marked, flow: Flow, depth: &mut i32) {
+    for (at, line) in marked.lines.iter().enumerate() {
+        let last = at + 1 == marked.lines.len() && flow == Flow::Again;
+        let by = if last { -1 } else { marked.indent.0 };
+        out.push_str(&"    ".repeat((*depth + by).max(0) as usize));
+        out.push_str(line);
+        out.push('\n');
+    }
+    *depth += marked.indent.1;
+}
+
 /// A condition on two operands, of 64 bits or of 32.
 pub fn condition(cond: Cond, kind: Kind, operands: [&Operand<Reg>; 2], read: &dyn Fn(Reg) -> String) -> String {
     let (signed, symbol) = match cond {

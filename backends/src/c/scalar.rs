@@ -3,7 +3,7 @@
 //! A variable has the type that its row makes, `float` or `uint32_t`; where a row reads the other, the bits are taken as
 //! that. Constants take the type that they are read as. What is set more than once is declared first.
 
-use super::bodies::{condition, copies, field, kind_of, marker, number, place, variables};
+use super::bodies::{self, condition, copies, field, kind_of, marker, number, place, variables};
 use super::rows::{self, HELPERS, Kind, Text};
 use super::{Lines, Options, declared_selected, internal, local, prototypes, remark, title, unread};
 use crate::c_header::{Declaration, includes};
@@ -75,7 +75,7 @@ const END: &str = "
 ";
 
 /// The helpers that the text calls, or that those call.
-fn called(text: &str) -> Vec<rows::Helper> {
+pub(super) fn called(text: &str) -> Vec<rows::Helper> {
     let calls = |text: &str, name: &str| text.contains(&format!("{name}("));
     let mut found: Vec<rows::Helper> = Vec::new();
     for &(name, definition) in HELPERS.iter().rev() {
@@ -103,12 +103,7 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
         };
         let compared_before = compared.take();
         let condition = |cond| compared_before.map(|inst| names.condition(inst, cond));
-        let marked = marker(inst, flow, &condition)?;
-        for (at, line) in marked.lines.iter().enumerate() {
-            let by = if at + 1 == marked.lines.len() && flow == Flow::Again { -1 } else { marked.indent.0 };
-            let _ = writeln!(out, "{}{line}", indent(depth + by));
-        }
-        depth += marked.indent.1;
+        bodies::write(out, &marker(inst, flow, &condition)?, flow, &mut depth);
         if flow == Flow::Compare {
             compared = Some(inst);
         }

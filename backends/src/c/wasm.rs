@@ -8,12 +8,13 @@
 //! Intrinsics have the names of the instructions, but for unsigned lanes (`i32x4.min_u` is `wasm_u32x4_min`). Words are
 //! `uint32_t`, which every conversion to and from `int32_t` keeps on Clang, the only compiler that has the header.
 
-use super::rows::{HELPERS, Helper};
-use super::scalar::literal;
+use super::bodies::{self, condition, marker, number, place, variables};
+use super::rows::Kind;
+use super::scalar::{called, literal};
 use super::{Lines, Options, declared_selected, internal, local, prototypes, remark, title, unread};
 use crate::c_header::{Declaration, includes};
 use rake_ir::diag::Diagnostic;
-use rake_ir::machine::{Inst, Operand, View};
+use rake_ir::machine::{Class, Cond, Flow, Inst, Operand, View};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Program, Reg};
 use std::fmt::Write;
@@ -33,10 +34,10 @@ pub fn emit(program: &Program, options: &Options<'_>, stem: &str, line: Lines<'_
     out.push_str("#pragma STDC FP_CONTRACT OFF\n");
     out.push_str(includes(program.profile));
     out.push_str("#include <stdbool.h>\n");
-    let used = |(name, _): &&Helper| bodies.contains(&format!("{name}("));
-    for (_, definition) in HELPERS.iter().filter(|(name, _)| ["rake_f32", "rake_u32"].contains(name)).filter(used) {
+    for (_, definition) in called(&bodies) {
         out.push('\n');
-        out.push_str(definition);
+        // Without a C library there is no <string.h>.
+        out.push_str(&definition.replace(" memcpy(", " __builtin_memcpy("));
     }
     out.push('\n');
     prototypes(&mut out, &declarations);
@@ -64,16 +65,32 @@ const GUARD_RELAXED: &str = "#if !defined(__wasm_relaxed_simd__) || !defined(__c
 fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Result<(), Diagnostic> {
     let _ = writeln!(out, "{}\n{{", declaration.head());
     unread(out, declaration, function);
+    let variables = variables(function);
+    for (reg, _) in variables.iter().enumerate().filter(|(_, variable)| **variable) {
+        let _ = writeln!(out, "    {} {};", type_of(function.class(Reg(reg as u32))), local(declaration, reg as u32));
+    }
+    let (mut depth, mut compared) = (1, None);
     for inst in &function.insts {
-        let dst = inst.dst.ok_or_else(|| internal(format!("{} without a result", inst.op.name())))?;
-        let ty = match inst.op.info().dst {
-            Some(View::Float) => "float",
-            Some(View::Word) => "uint32_t",
-            Some(View::Long) => "uint64_t",
-            _ => "v128_t",
+        let Some(flow) = inst.op.flow() else {
+            let (indent, expression) = ("    ".repeat(depth.max(0) as usize), expression(inst, function, declaration)?);
+            let _ = match inst.dst {
+                None => writeln!(out, "{indent}{expression};"),
+                Some(dst) if variables[dst.0 as usize] => {
+                    writeln!(out, "{indent}{} = {expression};", local(declaration, dst.0))
+                }
+                Some(dst) => {
+                    let ty = type_of(function.class(dst));
+                    writeln!(out, "{indent}const {ty} {} = {expression};", local(declaration, dst.0))
+                }
+            };
+            continue;
         };
-        let expression = expression(inst, function, declaration)?;
-        let _ = writeln!(out, "    const {ty} {} = {expression};", local(declaration, dst.0));
+        let before: Option<&Inst<Reg>> = compared.take();
+        let on = |cond| before.and_then(|inst| condition_of(inst, cond, declaration));
+        bodies::write(out, &marker(inst, flow, &on)?, flow, &mut depth);
+        if flow == Flow::Compare {
+            compared = Some(inst);
+        }
     }
     let result = function.result.map(|result| read(declaration, result.reg)).unwrap_or_default();
     let _ = match declaration.result {
@@ -85,10 +102,31 @@ fn body(out: &mut String, function: &Function, declaration: &Declaration) -> Res
     Ok(())
 }
 
+const fn type_of(class: Class) -> &'static str {
+    match class {
+        Class::F => "float",
+        Class::G => "uint32_t",
+        Class::L => "uint64_t",
+        Class::V | Class::K | Class::S => "v128_t",
+    }
+}
+
+/// A condition on what a comparison compares.
+fn condition_of(compared: &Inst<Reg>, cond: Cond, declaration: &Declaration) -> Option<String> {
+    let wide = compared.op.info().slots.first().is_some_and(|slot| slot.view == View::Wide);
+    let kind = if wide { Kind::W } else { Kind::U };
+    match &compared.args[..] {
+        [a, b] => Some(condition(cond, kind, [a, b], &|reg| read(declaration, reg))),
+        _ => None,
+    }
+}
+
 /// A value; integer parameters as words.
 fn read(declaration: &Declaration, reg: Reg) -> String {
     match declaration.params.get(reg.0 as usize) {
-        Some((ty, name)) if matches!(&**ty, "v128_t" | "float" | "uint32_t") => name.clone(),
+        Some((ty, name)) if matches!(&**ty, "v128_t" | "float" | "uint32_t" | "uint64_t") => name.clone(),
+        Some((ty, name)) if ty.ends_with('*') => format!("(uint32_t)(uintptr_t){name}"),
+        Some((ty, name)) if ty == "int64_t" => format!("(uint64_t){name}"),
         Some((_, name)) => format!("(uint32_t){name}"),
         None => local(declaration, reg.0),
     }
@@ -97,9 +135,11 @@ fn read(declaration: &Declaration, reg: Reg) -> String {
 fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) -> Result<String, Diagnostic> {
     let mut args = Vec::with_capacity(inst.args.len());
     let mut bytes: &[u8] = &[];
-    for arg in &inst.args {
+    for (arg, slot) in inst.args.iter().zip(inst.op.info().slots) {
         match *arg {
             Operand::Reg(reg) => args.push(read(declaration, reg)),
+            Operand::Number(n) => args.push(number(n, if slot.view == View::Wide { Kind::W } else { Kind::U })),
+            Operand::Memory(address) => args.push(place(&address, false, &|reg, _| read(declaration, reg))),
             Operand::Literal(id) | Operand::Broadcast(id) => {
                 bytes = function.literals.get(id.0 as usize).ok_or_else(|| internal("a literal that is not there"))?;
             }
@@ -110,6 +150,9 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
     let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|k| byte(4 * at + k)));
     let arg = |at: usize| args.get(at).cloned().unwrap_or_default();
     let imm = inst.imm.unwrap_or(0);
+    if let Some(text) = integer(inst.op.name(), &args).or_else(|| transfer(inst.op.name(), &args, imm)) {
+        return Ok(text);
+    }
     Ok(match inst.op.name() {
         "v128_const" => {
             let words: Vec<String> = (0..4).map(|at| format!("{:#010x}", word(at))).collect();
@@ -131,8 +174,6 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
         "i32x4_replace_lane" => format!("wasm_i32x4_replace_lane({}, {imm}, (int32_t){})", arg(0), arg(1)),
         "i32x4_splat" => format!("wasm_i32x4_splat((int32_t){})", arg(0)),
         "select" => format!("{} ? {} : {}", arg(2), arg(0), arg(1)),
-        "i32_and" => format!("{} & {}", arg(0), arg(1)),
-        "i32_sub" => format!("{} - {}", arg(0), arg(1)),
         "i32_shl" => format!("{} << ({} & 31)", arg(0), arg(1)),
         "i32_shr_u" => format!("{} >> ({} & 31)", arg(0), arg(1)),
         "i32_eq" => format!("(uint32_t)({} == {})", arg(0), arg(1)),
@@ -144,6 +185,52 @@ fn expression(inst: &Inst<Reg>, function: &Function, declaration: &Declaration) 
             let call = format!("{}({})", intrinsic(name), args.join(", "));
             if inst.op.info().dst == Some(View::Word) { format!("(uint32_t){call}") } else { call }
         }
+    })
+}
+
+/// What computes a word, or copies.
+fn integer(name: &str, args: &[String]) -> Option<String> {
+    Some(match (name, args) {
+        ("copy_word" | "copy_long" | "copy_rack", [a]) => a.clone(),
+        ("i32_popcnt", [a]) => format!("(uint32_t)__builtin_popcount({a})"),
+        ("i32_wrap_i64", [a]) => format!("(uint32_t){a}"),
+        ("i64_extend_i32_s", [a]) => format!("(uint64_t)(int64_t)(int32_t){a}"),
+        ("i64_extend_i32_u", [a]) => format!("(uint64_t){a}"),
+        ("i64_shr_s", [a, b]) => format!("(uint64_t)((int64_t){a} >> ({b} & 63))"),
+        (_, [a, b]) => {
+            let symbol = match name.strip_prefix("i32_").or(name.strip_prefix("i64_"))? {
+                "add" => "+",
+                "sub" => "-",
+                "mul" => "*",
+                "and" => "&",
+                "or" => "|",
+                "xor" => "^",
+                _ => return None,
+            };
+            format!("{a} {symbol} {b}")
+        }
+        _ => return None,
+    })
+}
+
+/// What moves something between memory and a value.
+fn transfer(name: &str, args: &[String], imm: u8) -> Option<String> {
+    let [address, rest @ ..] = args else { return None };
+    let pointer = |qualifier: &str| format!("({qualifier}void *)(uintptr_t)({address})");
+    Some(match (name, rest) {
+        ("v128_load" | "v128_load32_splat" | "v128_load32_zero", []) => format!("wasm_{name}({})", pointer("const ")),
+        ("v128_load16x4_s", []) => format!("wasm_i32x4_load16x4({})", pointer("const ")),
+        ("v128_load16x4_u", []) => format!("wasm_u32x4_load16x4({})", pointer("const ")),
+        ("v128_store", [value]) => format!("wasm_v128_store({}, {value})", pointer("")),
+        (lane, [value]) if lane.starts_with("v128_store") => format!("wasm_{lane}({}, {value}, {imm})", pointer("")),
+        ("i32_load", []) => format!("rake_load_u32({address})"),
+        ("i32_load16_s", []) => format!("rake_load_i16({address})"),
+        ("i32_load16_u", []) => format!("rake_load_u16({address})"),
+        ("i32_load8_s", []) => format!("rake_load_i8({address})"),
+        ("i32_load8_u", []) => format!("rake_load_u8({address})"),
+        ("i64_load", []) => format!("rake_load_u64({address})"),
+        ("i64_store", [value]) => format!("rake_store_u64({address}, {value})"),
+        _ => return None,
     })
 }
 

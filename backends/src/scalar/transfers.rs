@@ -69,12 +69,12 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
 /// The row that computes an integer.
 pub(super) fn word(key: WordKey) -> Option<MachOp> {
     Some(MachOp::Scalar(match key {
-        WordKey::Op(Op::Add) => Scalar::AddLong,
-        WordKey::Op(Op::Sub) => Scalar::SubLong,
-        WordKey::Op(Op::Mul) => Scalar::MulLong,
-        WordKey::Op(Op::BitAnd) => Scalar::AndLong,
-        WordKey::Op(Op::BitOr) => Scalar::OrLong,
-        WordKey::Op(Op::BitXor) => Scalar::XorLong,
+        WordKey::Op(Op::Add, _) => Scalar::AddLong,
+        WordKey::Op(Op::Sub, _) => Scalar::SubLong,
+        WordKey::Op(Op::Mul, _) => Scalar::MulLong,
+        WordKey::Op(Op::BitAnd, _) => Scalar::AndLong,
+        WordKey::Op(Op::BitOr, _) => Scalar::OrLong,
+        WordKey::Op(Op::BitXor, _) => Scalar::XorLong,
         WordKey::Extend(elem) if elem.class() == ElemClass::Signed => Scalar::SignExtend,
         WordKey::Extend(_) => Scalar::ZeroExtend,
         WordKey::Load(elem) => match (elem, elem.bits()) {
@@ -86,7 +86,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             _ => Scalar::LoadByte,
         },
         WordKey::StoreLong => Scalar::StoreLong,
-        WordKey::Constant => Scalar::LongConst,
-        WordKey::Zero | WordKey::Op(_) => return None,
+        WordKey::Constant(_) => Scalar::LongConst,
+        WordKey::Zero | WordKey::Op(..) => return None,
     }))
 }

@@ -4,3 +4,4 @@ mod instructions;
 pub mod module;
 mod moves;
 pub mod select;
+mod transfers;

@@ -4,14 +4,14 @@
 //! A mask is a rack of lane masks. What costs bytes: a `v128.const` and an `i8x16.shuffle` take 18, a number in every lane
 //! 4 to 7, a lane in every lane 5, instructions 1 to 3.
 
-use super::moves;
+use super::{moves, transfers};
 use crate::steps::{A, B, C, NAN, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::wasm::Wasm;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Target, WordKey};
 
 /// A rule of these steps, as [`steps`] has them.
 macro_rules! seq {
@@ -75,6 +75,9 @@ impl Target for WasmTarget {
         if profile.info().family != Family::Wasm {
             return Rule::Unsupported("not a WebAssembly profile");
         }
+        if let Some(rule) = transfers::rule(key, elem) {
+            return rule;
+        }
         match (key, elem) {
             (Key::IfAll, _) => seq![I32x4AllTrue(A), Select(B, C, S0)],
             (Key::IfAny, _) => seq![V128AnyTrue(A), Select(B, C, S0)],
@@ -87,6 +90,10 @@ impl Target for WasmTarget {
             (_, Elem::Bool) => truth(key),
             _ => Rule::Unsupported("only 32-bit elements are available yet"),
         }
+    }
+
+    fn word(&self, key: WordKey, _: Profile) -> Option<MachOp> {
+        transfers::word(key)
     }
 
     fn signs_rule(&self, key: Key, _: Profile) -> Rule {

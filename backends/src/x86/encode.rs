@@ -276,7 +276,7 @@ fn register(r: PhysReg, view: View, space: Space) -> Option<Register> {
         (View::Half, Space::Evex) => (Register::YMM0, 32),
         (View::Rack | View::Low | View::Half, _) => (Register::XMM0, 16),
         (View::Mask, _) => (Register::K0, 8),
-        (View::Float | View::Frame, _) => return None,
+        (View::Float | View::Wide | View::Frame, _) => return None,
         (View::Word, _) => (Register::EAX, 16),
         (View::Address | View::Long, _) => (Register::RAX, 16),
     };

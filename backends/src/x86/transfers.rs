@@ -194,12 +194,12 @@ fn store_where(memory: Elem, space: Space) -> Option<Rule> {
 /// The row that computes a word.
 pub(super) fn word(key: WordKey) -> Option<MachOp> {
     Some(MachOp::X86(match key {
-        WordKey::Op(Op::Add) => X86::AddLong,
-        WordKey::Op(Op::Sub) => X86::SubLong,
-        WordKey::Op(Op::Mul) => X86::MulLong,
-        WordKey::Op(Op::BitAnd) => X86::AndLong,
-        WordKey::Op(Op::BitOr) => X86::OrLong,
-        WordKey::Op(Op::BitXor) => X86::XorLong,
+        WordKey::Op(Op::Add, _) => X86::AddLong,
+        WordKey::Op(Op::Sub, _) => X86::SubLong,
+        WordKey::Op(Op::Mul, _) => X86::MulLong,
+        WordKey::Op(Op::BitAnd, _) => X86::AndLong,
+        WordKey::Op(Op::BitOr, _) => X86::OrLong,
+        WordKey::Op(Op::BitXor, _) => X86::XorLong,
         WordKey::Extend(elem) if elem.class() == ElemClass::Signed => X86::SignExtend,
         WordKey::Extend(_) => X86::ZeroExtend,
         WordKey::Load(elem) => match (elem.bits(), signed(elem)) {
@@ -211,8 +211,8 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             _ => X86::LoadByte,
         },
         WordKey::StoreLong => X86::StoreLong,
-        WordKey::Constant => X86::LongConst,
+        WordKey::Constant(_) => X86::LongConst,
         WordKey::Zero => X86::LongZero,
-        WordKey::Op(_) => return None,
+        WordKey::Op(..) => return None,
     }))
 }

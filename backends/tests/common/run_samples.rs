@@ -37,7 +37,7 @@ fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
         Class::V => rack(random, profile),
         Class::K => PhysReg::k(1 + random.next(6) as u8),
         Class::S => PhysReg::s(random.next(2) as u8),
-        Class::G | Class::F => PhysReg::g(pick(random, &NUMBERS)),
+        Class::G | Class::F | Class::L => PhysReg::g(pick(random, &NUMBERS)),
     }
 }
 

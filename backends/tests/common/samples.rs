@@ -80,7 +80,7 @@ fn register(random: &mut Random, profile: Profile, view: View) -> PhysReg {
         Class::K => PhysReg::k(1 + random.next(7) as u8),
         // Two are kept for addresses, which no other row reads.
         Class::G if view == View::Address => PhysReg::g(10 + random.next(2) as u8),
-        Class::G | Class::F | Class::S => PhysReg::g([7, 6, 2, 1, 8, 9][random.next(6)]),
+        Class::G | Class::F | Class::L | Class::S => PhysReg::g([7, 6, 2, 1, 8, 9][random.next(6)]),
     }
 }
 

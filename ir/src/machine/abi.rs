@@ -12,6 +12,8 @@ pub struct Abi {
     pub name: &'static str,
     /// The class in which floats cross the boundary.
     pub floats: Class,
+    /// The class in which integers of 64 bits cross it.
+    pub longs: Class,
     /// Where arguments are found.
     pub arguments: Arguments,
     /// The rack register of a rack, mask or float result.
@@ -59,6 +61,7 @@ const NUMBERS: [u8; 32] = {
 pub const SYSTEM_V: Abi = Abi {
     name: "System V x86-64",
     floats: Class::V,
+    longs: Class::G,
     arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: &[7, 6, 2, 1, 8, 9], frame: &NUMBERS },
     vector_result: 0,
     word_result: 0,
@@ -73,6 +76,7 @@ pub const SYSTEM_V: Abi = Abi {
 pub const AAPCS64: Abi = Abi {
     name: "AAPCS64",
     floats: Class::V,
+    longs: Class::G,
     arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0, frame: &[] },
     vector_result: 0,
     word_result: 0,
@@ -83,10 +87,11 @@ pub const AAPCS64: Abi = Abi {
 };
 
 /// WebAssembly's functions, and C functions of scalars.
-const fn by_position(name: &'static str) -> Abi {
+const fn by_position(name: &'static str, longs: Class) -> Abi {
     Abi {
         name,
         floats: Class::F,
+        longs,
         arguments: Arguments::Positions,
         vector_result: 0,
         word_result: 0,
@@ -98,10 +103,10 @@ const fn by_position(name: &'static str) -> Abi {
 }
 
 /// WebAssembly: parameters are the first locals, the result is left on the stack.
-pub const WEBASSEMBLY: Abi = by_position("WebAssembly");
+pub const WEBASSEMBLY: Abi = by_position("WebAssembly", Class::L);
 
 /// A C compiler's own convention.
-pub const C: Abi = by_position("C");
+pub const C: Abi = by_position("C", Class::G);
 
 impl Abi {
     /// The convention of a profile.
@@ -119,6 +124,7 @@ impl Abi {
         match ty {
             Ty::Rack(_) | Ty::Mask(_) => Class::V,
             Ty::Uniform(Elem::F32 | Elem::F64) => self.floats,
+            Ty::Uniform(Elem::I64 | Elem::U64) => self.longs,
             Ty::Uniform(_) | Ty::Address => Class::G,
         }
     }

@@ -45,6 +45,8 @@ pub struct ControlIdioms {
     pub compare_word: Option<MachOp>,
     /// Copies all of an integer of 64 bits to what may have been set before.
     pub copy_word: MachOp,
+    /// The same where integers of 64 bits stand apart.
+    pub copy_long: Option<MachOp>,
     /// The same of a rack.
     pub copy_rack: MachOp,
     /// Loads a whole rack, where other instructions can read one from memory themselves.
@@ -105,7 +107,7 @@ impl Idioms {
             },
             Class::K => self.masks.map(|masks| masks.copy),
             Class::G => self.registers.map(|registers| registers.copy_word),
-            Class::F | Class::S => None,
+            Class::F | Class::L | Class::S => None,
         }
     }
 
@@ -113,6 +115,7 @@ impl Idioms {
     pub fn copy_whole(&self, class: Class) -> Option<MachOp> {
         match class {
             Class::G => Some(self.control?.copy_word),
+            Class::L => self.control?.copy_long,
             _ => self.copy(class),
         }
     }

@@ -41,13 +41,15 @@ pub enum Class {
     G,
     /// Floats where the boundary does not pass them in rack registers: WebAssembly's `f32`, C's `float`.
     F,
+    /// Integers of 64 bits where those stand apart from shorter ones: WebAssembly's `i64`.
+    L,
     /// Words of eight bytes that a caller left in its frame, where arguments have no register any more. Nothing writes them.
     S,
 }
 
 impl Class {
     /// Every class.
-    pub const ALL: [Class; 5] = [Class::V, Class::K, Class::G, Class::F, Class::S];
+    pub const ALL: [Class; 6] = [Class::V, Class::K, Class::G, Class::F, Class::L, Class::S];
 
     /// The letter in dumps.
     pub const fn letter(self) -> char {
@@ -56,6 +58,7 @@ impl Class {
             Class::K => 'k',
             Class::G => 'g',
             Class::F => 'f',
+            Class::L => 'l',
             Class::S => 's',
         }
     }
@@ -79,12 +82,12 @@ pub enum View {
     Mask,
     /// The low 32 bits of a general register.
     Word,
-    /// A general register that holds an address, or whose upper half is known to be zero where one is made with it;
-    /// WebAssembly's `i64`.
+    /// A general register that holds an address, or whose upper half is known to be zero where one is made with it.
     Address,
-    /// All 64 bits of a general register; an integer of 64 bits on WebAssembly's operand stack, which only instructions
-    /// make and take there.
+    /// All 64 bits of a general register.
     Long,
+    /// An integer of 64 bits that is no general register.
+    Wide,
     /// A float that is no rack.
     Float,
     /// A word of the caller's frame.
@@ -98,6 +101,7 @@ impl View {
             View::Rack | View::Low | View::Half => Class::V,
             View::Mask => Class::K,
             View::Word | View::Address | View::Long => Class::G,
+            View::Wide => Class::L,
             View::Float => Class::F,
             View::Frame => Class::S,
         }

@@ -299,6 +299,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     compare_long: Some(MachOp::Scalar(Scalar::CompareLong)),
     compare_word: Some(MachOp::Scalar(Scalar::CompareWord)),
     copy_word: MachOp::Scalar(Scalar::MoveLong),
+    copy_long: None,
     copy_rack: MachOp::Scalar(Scalar::Move),
     load_rack: None,
     words: None,

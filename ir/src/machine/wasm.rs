@@ -3,12 +3,15 @@
 //! Names and semantics follow the WebAssembly specification 2.0 (section 4.3) and the relaxed SIMD proposal. Mnemonics are
 //! those of the text format, for `wasm-simd128` and `wasm-simd128-relaxed`. Costs are those of the SSE and NEON
 //! instructions that engines emit. An `i32` stands in class `G`, an `f32` in class `F`; vectors have one class for all
-//! lane types; an `i64` is what a row sees as [`View::Long`], and only instructions make and take it. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
+//! lane types; an `i64` stands in class `L`. Where an engine may choose a result, of relaxed operations, the semantics here are one of the choices:
 //! what two operations would give, rounded twice.
 
 use super::bits::{self, Bits, ZERO, lane_mask};
 use super::convert;
-use super::{Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Shortcut, Slot, View, machine_table};
+use super::{
+    Cond, ControlIdioms, Ctx, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, Semantics, Shortcut, Slot,
+};
+use super::{VARIANTS, View, machine_table, words};
 
 /// A row of both profiles.
 const fn row(
@@ -39,7 +42,7 @@ const R: Slot = Slot::new(View::Rack, Mem::No);
 /// An `i32`.
 const I: Slot = Slot::new(View::Word, Mem::No);
 /// An `i64`.
-const J: Slot = Slot::new(View::Long, Mem::No);
+const J: Slot = Slot::new(View::Wide, Mem::No);
 /// An `f32`.
 const F: Slot = Slot::new(View::Float, Mem::No);
 /// Sixteen bytes in the instruction itself.
@@ -48,16 +51,77 @@ const L: Slot = Slot::new(View::Rack, Mem::Rack);
 /// Four bytes in the instruction itself.
 const N: Slot = Slot::new(View::Word, Mem::Element);
 /// Eight.
-const M: Slot = Slot::new(View::Long, Mem::Element);
+const M: Slot = Slot::new(View::Wide, Mem::Element);
+
+/// An `i64`, or a number that an `i64.const` makes; the same of an `i32`.
+const JN: Slot = Slot::new(View::Wide, Mem::Number);
+const IN: Slot = Slot::new(View::Word, Mem::Number);
+/// Places of this many bytes, at an `i32` and an offset.
+const P1: Slot = place(1);
+const P2: Slot = place(2);
+const P4: Slot = place(4);
+const P8: Slot = place(8);
+const P16: Slot = place(16);
+
+const fn place(bytes: u8) -> Slot {
+    Slot::new(View::Word, Mem::Place([bytes; VARIANTS]))
+}
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
-const LONG: Option<View> = Some(View::Long);
+const LONG: Option<View> = Some(View::Wide);
 const FLOAT: Option<View> = Some(View::Float);
 
-use Kind::{Arith, Boundary, Choose, Compare, Const, Cross, Logic, Word};
+use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Transfer, Word};
 
 type A<'a> = &'a [Bits];
+
+/// From two `i64`s; a test of them, and of two `i32`s.
+macro_rules! long {
+    ($name:literal $mnemonic:literal $slot:ident $cost:tt |$x:ident, $y:ident| $body:expr) => {
+        row($name, $mnemonic, Word, LONG, &[J, $slot], $cost, |_, a: A| words::long2(a, |$x, $y| $body))
+    };
+}
+macro_rules! test_long {
+    ($name:literal $mnemonic:literal |$x:ident, $y:ident| $body:expr) => {
+        row($name, $mnemonic, Word, WORD, &[J, J], (50, 100), |_, a: A| {
+            let ($x, $y) = (bits::long(&a[0]), bits::long(&a[1]));
+            scalar(u32::from($body))
+        })
+    };
+}
+macro_rules! test_word {
+    ($name:literal $mnemonic:literal |$x:ident, $y:ident| $body:expr) => {
+        row($name, $mnemonic, Word, WORD, &[I, I], (50, 100), |_, a: A| {
+            let ($x, $y) = (a[0][0], a[1][0]);
+            scalar(u32::from($body))
+        })
+    };
+}
+/// A load, by what it makes of the bytes; a store of a lane, the immediate's.
+macro_rules! load {
+    ($name:literal $mnemonic:literal $dst:ident $place:ident |$c:pat_param, $x:ident| $body:expr) => {
+        row($name, $mnemonic, Transfer, $dst, &[$place], (50, 500), |$c, a: A| {
+            let $x = &a[0];
+            $body
+        })
+    };
+}
+macro_rules! store_lane {
+    ($name:literal $mnemonic:literal $place:ident $bytes:literal) => {
+        row($name, $mnemonic, Transfer, None, &[$place, R], (100, 0), |c, a: A| {
+            let (from, lane) = (bytes(&a[1]), usize::from(c.imm) * $bytes);
+            of_bytes(|at| if at < $bytes { from[(lane + at) % 16] } else { 0 })
+        })
+        .writes()
+        .imm()
+    };
+}
+/// What selection writes of control and of values that are set again; [`crate::stacked`] has instructions for it.
+macro_rules! marker {
+    ($name:literal $flow:ident) => { row($name, $name, Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::$flow) };
+    ($name:literal $flow:ident imm) => { marker!($name $flow).imm() };
+}
 
 /// One float from one.
 fn float1(c: Ctx, a: A, f: impl Fn(f32) -> f32) -> Bits {
@@ -153,6 +217,15 @@ fn swizzle(a: A) -> Bits {
 fn widen(a: A, start: usize) -> Bits {
     let from = bytes(&a[0]);
     of_bytes(|at| if at % 2 == 0 { from[start + at / 2] } else { 0 })
+}
+
+/// Four lanes from the first eight bytes, by 16 bits.
+fn lanes_of(c: Ctx, from: &Bits, f: impl Fn(u16) -> u32) -> Bits {
+    let mut out = ZERO;
+    for (lane, word) in out.iter_mut().enumerate().take(c.lanes) {
+        *word = f((from[lane / 2] >> (16 * (lane % 2))) as u16);
+    }
+    out
 }
 
 /// Sums of neighbours, two signed numbers of `width` bytes, widened.
@@ -299,6 +372,79 @@ machine_table! {
         I64Const = row("i64_const", "i64.const", Const, LONG, &[M], (25, 100), |_, a: A| bits::repeat(&bytes(&a[0])[..8], 2));
         F32Const = row("f32_const", "f32.const", Const, FLOAT, &[N], (50, 100), |_, a: A| scalar(a[0][0]));
 
+        // Addresses, counts and indices.
+        I32Add = row("i32_add", "i32.add", Word, WORD, &[I, IN], (25, 100), |_, a: A| scalar(a[0][0].wrapping_add(a[1][0]))).forms(&[commuted(Wasm::I32Add)]);
+        I32Mul = row("i32_mul", "i32.mul", Word, WORD, &[I, I], (100, 300), |_, a: A| scalar(a[0][0].wrapping_mul(a[1][0]))).forms(&[commuted(Wasm::I32Mul)]);
+        I32Or = row("i32_or", "i32.or", Word, WORD, &[I, I], (25, 100), |_, a: A| scalar(a[0][0] | a[1][0])).forms(&[commuted(Wasm::I32Or)]);
+        I32Xor = row("i32_xor", "i32.xor", Word, WORD, &[I, I], (25, 100), |_, a: A| scalar(a[0][0] ^ a[1][0])).forms(&[commuted(Wasm::I32Xor)]);
+        I32Popcnt = row("i32_popcnt", "i32.popcnt", Word, WORD, &[I], (50, 300), |_, a: A| scalar(a[0][0].count_ones()));
+        I32Wrap = row("i32_wrap_i64", "i32.wrap_i64", Word, WORD, &[J], (25, 100), |_, a: A| scalar(a[0][0]));
+        I64ExtendS = row("i64_extend_i32_s", "i64.extend_i32_s", Word, LONG, &[I], (25, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
+        I64ExtendU = row("i64_extend_i32_u", "i64.extend_i32_u", Word, LONG, &[I], (25, 100), |_, a: A| bits::of_long(a[0][0].into()));
+        I64Add = long!("i64_add" "i64.add" JN (25, 100) |x, y| x.wrapping_add(y)).forms(&[commuted(Wasm::I64Add)]);
+        I64Sub = long!("i64_sub" "i64.sub" JN (25, 100) |x, y| x.wrapping_sub(y));
+        I64Mul = long!("i64_mul" "i64.mul" JN (100, 300) |x, y| x.wrapping_mul(y)).forms(&[commuted(Wasm::I64Mul)]);
+        I64And = long!("i64_and" "i64.and" JN (25, 100) |x, y| x & y).forms(&[commuted(Wasm::I64And)]);
+        I64Or = long!("i64_or" "i64.or" JN (25, 100) |x, y| x | y).forms(&[commuted(Wasm::I64Or)]);
+        I64Xor = long!("i64_xor" "i64.xor" JN (25, 100) |x, y| x ^ y).forms(&[commuted(Wasm::I64Xor)]);
+        I64ShrS = long!("i64_shr_s" "i64.shr_s" JN (50, 100) |x, y| (x as i64 >> (y % 64)) as u64);
+        I64Eq = test_long!("i64_eq" "i64.eq" |x, y| x == y);
+        I64Ne = test_long!("i64_ne" "i64.ne" |x, y| x != y);
+        I64LtS = test_long!("i64_lt_s" "i64.lt_s" |x, y| (x as i64) < y as i64);
+        I64LeS = test_long!("i64_le_s" "i64.le_s" |x, y| x as i64 <= y as i64);
+        I64GtS = test_long!("i64_gt_s" "i64.gt_s" |x, y| x as i64 > y as i64);
+        I64GeS = test_long!("i64_ge_s" "i64.ge_s" |x, y| x as i64 >= y as i64);
+        I64LtU = test_long!("i64_lt_u" "i64.lt_u" |x, y| x < y);
+        I64LeU = test_long!("i64_le_u" "i64.le_u" |x, y| x <= y);
+        I64GtU = test_long!("i64_gt_u" "i64.gt_u" |x, y| x > y);
+        I64GeU = test_long!("i64_ge_u" "i64.ge_u" |x, y| x >= y);
+        I32LtS = test_word!("i32_lt_s" "i32.lt_s" |x, y| (x as i32) < y as i32);
+        I32LeS = test_word!("i32_le_s" "i32.le_s" |x, y| x as i32 <= y as i32);
+        I32GtS = test_word!("i32_gt_s" "i32.gt_s" |x, y| x as i32 > y as i32);
+        I32GeS = test_word!("i32_ge_s" "i32.ge_s" |x, y| x as i32 >= y as i32);
+        I32LtU = test_word!("i32_lt_u" "i32.lt_u" |x, y| x < y);
+        I32LeU = test_word!("i32_le_u" "i32.le_u" |x, y| x <= y);
+        I32GtU = test_word!("i32_gt_u" "i32.gt_u" |x, y| x > y);
+        I32GeU = test_word!("i32_ge_u" "i32.ge_u" |x, y| x >= y);
+
+        // Memory.
+        I32x4ExtendLowS = row("i32x4_extend_low_i16x8_s", "i32x4.extend_low_i16x8_s", Cross, RACK, &[R], (100, 100), |c, a: A| lanes_of(c, &a[0], |x| x as i16 as u32));
+        I32x4ExtendLowU = row("i32x4_extend_low_i16x8_u", "i32x4.extend_low_i16x8_u", Cross, RACK, &[R], (100, 100), |c, a: A| lanes_of(c, &a[0], u32::from));
+        I16x8ExtendLowS = row("i16x8_extend_low_i8x16_s", "i16x8.extend_low_i8x16_s", Cross, RACK, &[R], (100, 100), |_, a: A| {
+            let from = bytes(&a[0]);
+            of_bytes(|at| if at % 2 == 0 { from[at / 2] } else { (from[at / 2] as i8 >> 7) as u8 })
+        });
+        V128Load = load!("v128_load" "v128.load" RACK P16 |_, x| *x);
+        V128Load32Splat = load!("v128_load32_splat" "v128.load32_splat" RACK P4 |c, x| splat(c, &[*x]));
+        V128Load32Zero = load!("v128_load32_zero" "v128.load32_zero" RACK P4 |_, x| scalar(x[0]));
+        V128Load16x4S = load!("v128_load16x4_s" "v128.load16x4_s" RACK P8 |c, x| lanes_of(c, x, |x| x as i16 as u32));
+        V128Load16x4U = load!("v128_load16x4_u" "v128.load16x4_u" RACK P8 |c, x| lanes_of(c, x, u32::from));
+        V128Store = row("v128_store", "v128.store", Transfer, None, &[P16, R], (100, 0), |_, a: A| a[1]).writes();
+        V128Store64Lane = store_lane!("v128_store64_lane" "v128.store64_lane" P8 8);
+        V128Store32Lane = store_lane!("v128_store32_lane" "v128.store32_lane" P4 4);
+        V128Store16Lane = store_lane!("v128_store16_lane" "v128.store16_lane" P2 2);
+        V128Store8Lane = store_lane!("v128_store8_lane" "v128.store8_lane" P1 1);
+        I32Load = load!("i32_load" "i32.load" WORD P4 |_, x| scalar(x[0]));
+        I32Load16S = load!("i32_load16_s" "i32.load16_s" WORD P2 |_, x| scalar(x[0] as i16 as u32));
+        I32Load16U = load!("i32_load16_u" "i32.load16_u" WORD P2 |_, x| scalar(x[0]));
+        I32Load8S = load!("i32_load8_s" "i32.load8_s" WORD P1 |_, x| scalar(x[0] as i8 as u32));
+        I32Load8U = load!("i32_load8_u" "i32.load8_u" WORD P1 |_, x| scalar(x[0]));
+        I64Load = load!("i64_load" "i64.load" LONG P8 |_, x| *x);
+        I64Store = row("i64_store", "i64.store", Transfer, None, &[P8, J], (100, 0), |_, a: A| a[1]).writes();
+
+        // What is executed next, and what is set again.
+        CompareLong = row("compare_long", "compare_long", Control, None, &[J, JN], (25, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+        CompareWord = row("compare_word", "compare_word", Control, None, &[I, IN], (25, 100), |_, a: A| words::both(words::signed(&a[0]), words::signed(&a[1]))).flow(Flow::Compare);
+        Loop = marker!("loop" Loop);
+        Again = marker!("again" Again imm);
+        If = marker!("if" If imm);
+        Else = marker!("else" Else);
+        End = marker!("end" End);
+        TrapUnless = marker!("trap_unless" TrapUnless imm);
+        CopyWord = row("copy_word", "copy_word", Move, WORD, &[I], (0, 0), |_, a: A| a[0]);
+        CopyLong = row("copy_long", "copy_long", Move, LONG, &[J], (0, 0), |_, a: A| a[0]);
+        CopyRack = row("copy_rack", "copy_rack", Move, RACK, &[R], (0, 0), |_, a: A| a[0]);
+
         // The engine may round once or twice, and choose among the operands beside NaNs and for zeros.
         F32x4RelaxedMadd = relaxed("f32x4_relaxed_madd", "f32x4.relaxed_madd", &[R, R, R], (50, 400), |c, a: A| float2(c, &[float2(c, a, |x, y| x * y), a[2]], |x, y| x + y));
         F32x4RelaxedNmadd = relaxed("f32x4_relaxed_nmadd", "f32x4.relaxed_nmadd", &[R, R, R], (50, 400), |c, a: A| float2(c, &[a[2], float2(c, a, |x, y| x * y)], |x, y| x - y));
@@ -335,8 +481,58 @@ pub const IDIOMS: Idioms = Idioms {
     spread: Some(spread),
     masks: None,
     registers: None,
-    control: None,
+    control: Some(CONTROL),
 };
+
+const CONTROL: ControlIdioms = ControlIdioms {
+    open_loop: MachOp::Wasm(Wasm::Loop),
+    again: MachOp::Wasm(Wasm::Again),
+    open_if: MachOp::Wasm(Wasm::If),
+    otherwise: MachOp::Wasm(Wasm::Else),
+    end: MachOp::Wasm(Wasm::End),
+    trap_unless: MachOp::Wasm(Wasm::TrapUnless),
+    compare_long: Some(MachOp::Wasm(Wasm::CompareLong)),
+    compare_word: Some(MachOp::Wasm(Wasm::CompareWord)),
+    copy_word: MachOp::Wasm(Wasm::CopyWord),
+    copy_long: Some(MachOp::Wasm(Wasm::CopyLong)),
+    copy_rack: MachOp::Wasm(Wasm::CopyRack),
+    load_rack: None,
+    words: None,
+};
+
+impl Wasm {
+    /// Whether a module has it as an instruction: what selection writes of control and of values that are set again has
+    /// none of its own.
+    pub const fn is_instruction(self) -> bool {
+        !matches!(self.info().kind, Control | Move)
+    }
+
+    /// The test of two operands of a comparison, of 64 bits or of 32, for a condition.
+    pub const fn test(long: bool, cond: Cond) -> Wasm {
+        match (cond, long) {
+            (Cond::Equal, true) => Wasm::I64Eq,
+            (Cond::NotEqual, true) => Wasm::I64Ne,
+            (Cond::Less, true) => Wasm::I64LtS,
+            (Cond::LessEqual, true) => Wasm::I64LeS,
+            (Cond::Greater, true) => Wasm::I64GtS,
+            (Cond::GreaterEqual, true) => Wasm::I64GeS,
+            (Cond::Below, true) => Wasm::I64LtU,
+            (Cond::BelowEqual, true) => Wasm::I64LeU,
+            (Cond::Above, true) => Wasm::I64GtU,
+            (Cond::AboveEqual, true) => Wasm::I64GeU,
+            (Cond::Equal, false) => Wasm::I32Eq,
+            (Cond::NotEqual, false) => Wasm::I32Ne,
+            (Cond::Less, false) => Wasm::I32LtS,
+            (Cond::LessEqual, false) => Wasm::I32LeS,
+            (Cond::Greater, false) => Wasm::I32GtS,
+            (Cond::GreaterEqual, false) => Wasm::I32GeS,
+            (Cond::Below, false) => Wasm::I32LtU,
+            (Cond::BelowEqual, false) => Wasm::I32LeU,
+            (Cond::Above, false) => Wasm::I32GtU,
+            (Cond::AboveEqual, false) => Wasm::I32GeU,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -407,7 +603,7 @@ mod tests {
 
     #[test]
     fn mnemonics_are_the_names_with_a_dot() {
-        for op in ALL {
+        for op in ALL.iter().filter(|op| op.is_instruction()) {
             let row = op.info();
             let dotted = row.name.replacen('_', ".", 1);
             assert_eq!(row.mnemonics[1], Some(dotted.as_str()));

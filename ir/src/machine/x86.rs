@@ -669,6 +669,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     compare_long: Some(MachOp::X86(X86::CompareLong)),
     compare_word: Some(MachOp::X86(X86::CompareWord)),
     copy_word: MachOp::X86(X86::MoveLong),
+    copy_long: None,
     copy_rack: MachOp::X86(X86::Mov),
     load_rack: Some(MachOp::X86(X86::RackLoad)),
     words: Some(WordIdioms {

@@ -13,6 +13,8 @@
 //! }
 //! ```
 //!
+//! What is added to an address is `offset 16`, and stands in front of an immediate; bodies are indented.
+//!
 //! `locals v g` declares the locals beyond the parameters. An immediate stands last, as a number.
 
 use super::{Code, Function, Inst, Program};
@@ -42,28 +44,37 @@ pub fn print(program: &Program) -> String {
 }
 
 fn print_code(out: &mut String, code: &[Inst]) {
-    let mut inside = None;
+    let (mut inside, mut depth) = (None, 0usize);
     for inst in code {
         if inst.region != inside {
+            let indent = "  ".repeat(1 + depth);
             if inside.is_some() {
-                out.push_str("  }\n");
+                let _ = writeln!(out, "{indent}}}");
             }
             if inst.region.is_some() {
-                out.push_str("  region {\n");
+                let _ = writeln!(out, "{indent}region {{");
             }
             inside = inst.region;
         }
+        if matches!(inst.code, Code::Else | Code::End) {
+            depth = depth.saturating_sub(1);
+        }
         let start = out.len();
-        out.push_str(if inside.is_some() { "    " } else { "  " });
+        out.push_str(&"  ".repeat(1 + depth + usize::from(inside.is_some())));
         out.push_str(inst.name());
+        if matches!(inst.code, Code::Loop | Code::If | Code::Else) {
+            depth += 1;
+        }
         let _ = match &inst.code {
             Code::Get(local) | Code::Set(local) | Code::Tee(local) => write!(out, " {local}"),
-            Code::Op { literals, imm, .. } => {
+            Code::Op { literals, imm, offset, .. } => {
                 let literals = literals.iter().map(|literal| format!("literal {}", literal.0));
-                let operands: Vec<_> = literals.chain(imm.map(|imm| imm.to_string())).collect();
+                let offset = (*offset > 0).then(|| format!("offset {offset}"));
+                let operands: Vec<_> = literals.chain(offset).chain(imm.map(|imm| imm.to_string())).collect();
                 let space = if operands.is_empty() { "" } else { " " };
                 write!(out, "{space}{}", operands.join(", "))
             }
+            _ => Ok(()),
         };
         push_note(out, start, inst.note.as_deref());
     }
@@ -130,22 +141,31 @@ fn instruction(mut line: Line, profile: Profile, region: Option<u32>) -> Result<
         "local.get" => Code::Get(line.number()?),
         "local.set" => Code::Set(line.number()?),
         "local.tee" => Code::Tee(line.number()?),
+        "loop" => Code::Loop,
+        "if" => Code::If,
+        "else" => Code::Else,
+        "end" => Code::End,
+        "br_if" => Code::Again,
+        "unreachable" => Code::Trap,
         word => {
             let op = MachOp::from_name(profile.info().family, word).ok_or(wrong)?;
-            let (mut literals, mut imm) = (SmallVec::new(), None);
+            let (mut literals, mut imm, mut offset) = (SmallVec::new(), None, 0);
             let mut more = !line.at_end();
             while more {
-                if !line.keyword("literal") {
+                if line.keyword("literal") {
+                    literals.push(LiteralId(line.number()?));
+                } else if line.keyword("offset") {
+                    offset = line.number()?;
+                } else {
                     imm = Some(line.number()?);
                     break;
                 }
-                literals.push(LiteralId(line.number()?));
                 more = line.sign(",");
             }
             if literals.len() != op.info().slots.iter().filter(|slot| slot.mem.is_literal()).count() {
                 return Err(malformed(span, format!("`{word}` has other literals")));
             }
-            Code::Op { op, literals, imm }
+            Code::Op { op, literals, imm, offset }
         }
     };
     line.end()?;

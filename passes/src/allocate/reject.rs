@@ -21,7 +21,7 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
         Class::V => ("a rack", "racks"),
         Class::K => ("a mask", "masks"),
         Class::F => ("a float", "floats"),
-        Class::G | Class::S => ("a number made of a mask", "numbers made of masks"),
+        Class::G | Class::L | Class::S => ("a number made of a mask", "numbers made of masks"),
     };
     let file = file(class);
     let f = body.f;

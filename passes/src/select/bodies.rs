@@ -17,6 +17,7 @@ use super::{index, parameters};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::fused::{self, Region};
 use rake_ir::lane::{Close, Extent, Open, Stmt, ValueId, extents};
+use rake_ir::machine::abi::Abi;
 use rake_ir::machine::{Class, Idioms, MachOp, Operand};
 use rake_ir::ops::Op;
 use rake_ir::profile::Profile;
@@ -152,10 +153,10 @@ impl<'a> Run<'_, 'a> {
         let site = self.builder.at(id);
         let info = RegInfo { class: Class::G, name: site.name.clone(), span: site.span };
         let reg = self.builder.out.new_reg(info);
-        let zero = self.builder.reg_of(Word::Number(0), &site)?;
+        let zero = self.builder.reg_of(Word::Number(0), Ty::TRUTH, &site)?;
         self.set(&[(reg, zero)], &site)?;
         self.when(id, true, &mut |run| {
-            let one = run.builder.reg_of(Word::Number(1), &site)?;
+            let one = run.builder.reg_of(Word::Number(1), Ty::TRUTH, &site)?;
             run.set(&[(reg, one)], &site)
         })?;
         Ok(reg)
@@ -203,7 +204,7 @@ impl<'a> Run<'_, 'a> {
             return None;
         }
         let class = match value.ty {
-            _ if word => Class::G,
+            _ if word => Abi::of(self.builder.profile).class_of(value.ty),
             Ty::Mask(_) if self.builder.profile.native_masks() => Class::K,
             _ => Class::V,
         };
@@ -220,9 +221,9 @@ impl<'a> Run<'_, 'a> {
     fn source(&mut self, variable: Reg, id: ValueId) -> Done<Reg> {
         let site = self.builder.at(id);
         match self.builder.out.class(variable) {
-            Class::G => {
+            Class::G | Class::L => {
                 let word = self.builder.word(id)?;
-                self.builder.reg_of(word, &site)
+                self.builder.reg_of(word, self.f.values[id].ty, &site)
             }
             _ => self.builder.operand(Some(id), site.span),
         }
@@ -295,7 +296,7 @@ impl<'a> Run<'_, 'a> {
         let mut compared = self.condition(condition)?;
         for arg in &mut compared.args {
             if let Some(reg) = arg.reg().filter(|&reg| sets.iter().any(|&(to, from)| to == reg && from != reg)) {
-                let copy = self.copies(Class::G, &site)?;
+                let copy = self.copies(self.builder.out.class(reg), &site)?;
                 *arg = Operand::Reg(self.builder.simple(copy, &[Operand::Reg(reg)], &site));
             }
         }

@@ -516,7 +516,7 @@ impl<'a> Builder<'a> {
         self.emit(self.idioms.load, args, None, None, &site)
     }
 
-    fn literal(&mut self, bytes: Vec<u8>) -> LiteralId {
+    pub(super) fn literal(&mut self, bytes: Vec<u8>) -> LiteralId {
         if let Some(&id) = self.literals.get(&bytes) {
             return id;
         }

@@ -96,7 +96,7 @@ impl Needs<'_> {
         let value = &self.f.values[id];
         let integer = matches!(value.ty, Ty::Uniform(elem) if elem.is_int() || elem == Elem::Bool);
         let moves = matches!(value.op, Op::Param | Op::Const | Op::Carry | Op::Merge | Op::LoadUniform);
-        let row = || self.target.word(WordKey::Op(value.op), self.profile).is_some();
+        let row = || self.target.word(WordKey::Op(value.op, value.ty.elem()), self.profile).is_some();
         if only_word(value.ty) || integer && (moves || row()) {
             How::Words
         } else if decides(self.f, id) {

@@ -82,21 +82,23 @@ pub enum Key {
     GatherWhere(Elem),
     /// Elements at indices.
     Gather(Elem),
+    /// The address of an element of this type, by an address and an index; where addresses of transfers have no index.
+    Locate(Elem),
 }
 
 /// What is computed of integers that addresses, counts and conditions are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum WordKey {
-    /// An operation of the vocabulary on two integers, the second of which may be a number.
-    Op(Op),
+    /// An operation of the vocabulary on two integers of this type, the second of which may be a number.
+    Op(Op, Elem),
     /// A word to 64 bits, by the sign of its type.
     Extend(Elem),
     /// One element, in 64 bits where it has those, else in a word.
     Load(Elem),
     /// 64 bits to memory.
     StoreLong,
-    /// A number that is no operand.
-    Constant,
+    /// A number of this type that is no operand: the row's own, or its literal.
+    Constant(Elem),
     /// Zero, where it is made otherwise than other numbers.
     Zero,
 }

@@ -79,7 +79,7 @@ impl Builder<'_> {
 
     fn gather(&mut self, id: ValueId, memory: Elem, site: &Site) -> Done<Reg> {
         let value = &self.source.values[id];
-        let base = self.reg_of(self.word(value.args[0])?, site)?;
+        let base = self.reg_of(self.word(value.args[0])?, Ty::Address, site)?;
         let indices = self.operand(Some(value.args[1]), site.span)?;
         let place = Address { base, index: Some(indices), scale: 2, disp: 0 };
         let at = Site { place: Some(place), mask: None, ..site.clone() };
@@ -95,7 +95,7 @@ impl Builder<'_> {
     /// The lanes below a count.
     pub(super) fn in_range(&mut self, id: ValueId, site: &Site) -> Done<Reg> {
         let count = self.word(self.source.values[id].args[0])?;
-        let count = self.reg_of(count, site)?;
+        let count = self.reg_of(count, Ty::LONG, site)?;
         let elem = match self.source.values[id].ty {
             Ty::Mask(32) => Elem::I32,
             _ => return Err(self.lacks(site.span, "a stack of other than 32-bit lanes")),
@@ -171,7 +171,7 @@ impl Builder<'_> {
 
     fn count_reg(&mut self, count: ValueId, site: &Site) -> Done<Reg> {
         let word = self.word(count)?;
-        self.reg_of(word, site)
+        self.reg_of(word, Ty::LONG, site)
     }
 
     /// Some elements of a rack. In a loop most racks are whole: those are loaded as such.

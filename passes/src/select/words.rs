@@ -10,7 +10,7 @@
 use super::build::{Builder, Site};
 use super::demand::comparison;
 use super::index;
-use super::rule::{Key, WordKey};
+use super::rule::{Key, Rule, WordKey};
 use super::shape::Kept;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
@@ -21,6 +21,9 @@ use rake_ir::span::Span;
 use rake_ir::types::{Elem, ElemClass, Ty};
 use rake_ir::value::to_i128;
 use smallvec::SmallVec;
+
+/// How far an index is followed to where it begins.
+const MOST_STEPS_BACK: u32 = 12;
 
 /// A word, as far as it has been computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,13 +111,12 @@ impl Builder<'_> {
             },
             (Op::ToI64, _) => {
                 let (arg, ty) = (value.args[0], self.source.values[value.args[0]].ty);
-                let long = ty == Ty::Address && self.profile.pointer_bytes() == 8;
-                let elem = if ty == Ty::Address { Elem::U32 } else { ty.elem() };
+                let elem = self.word_elem(ty);
                 match self.word(arg)? {
-                    word if long => word,
+                    word if elem.bits() == 64 => word,
                     Word::Number(number) => Word::Number(number),
                     word => {
-                        let reg = self.reg_of(word, &site)?;
+                        let reg = self.reg_of(word, ty, &site)?;
                         let row = self.row(WordKey::Extend(elem), site.span)?;
                         Word::Reg(self.simple(row, &[Operand::Reg(reg)], &site))
                     }
@@ -122,9 +124,9 @@ impl Builder<'_> {
             }
             (Op::Column, Imm::Int(column)) => {
                 let offset = self.profile.column_offset(*column);
-                self.descriptor(value.args[0], offset as i32, &site)?
+                self.descriptor(value.args[0], offset as i32, Ty::Address, &site)?
             }
-            (Op::Count, _) => self.descriptor(value.args[0], 0, &site)?,
+            (Op::Count, _) => self.descriptor(value.args[0], 0, Ty::LONG, &site)?,
             (Op::LoadUniform, Imm::Memory(elem)) => {
                 let (elem, place) = (*elem, self.place(value.args[0], value.args[1], *elem, &site)?);
                 let row = self.row(WordKey::Load(elem), site.span)?;
@@ -155,7 +157,7 @@ impl Builder<'_> {
         let rack = match self.word(id)? {
             Word::Number(number) => self.constant(self.source.values[id].ty, number as u64 & elem.lane_mask(), &site),
             word => {
-                let reg = self.reg_of(word, &site)?;
+                let reg = self.reg_of(word, self.source.values[id].ty, &site)?;
                 self.by_rule(Key::EnterUniform, elem, &[reg], &site)?
             }
         };
@@ -164,9 +166,9 @@ impl Builder<'_> {
     }
 
     /// What stands at this offset of a stack's descriptor.
-    fn descriptor(&mut self, address: ValueId, disp: i32, site: &Site) -> Done<Word> {
-        let base = self.reg_of(self.word(address)?, site)?;
-        let row = self.row(WordKey::Load(Elem::I64), site.span)?;
+    fn descriptor(&mut self, address: ValueId, disp: i32, ty: Ty, site: &Site) -> Done<Word> {
+        let base = self.reg_of(self.word(address)?, Ty::Address, site)?;
+        let row = self.row(WordKey::Load(self.word_elem(ty)), site.span)?;
         let place = Address { disp, ..Address::at(base) };
         Ok(Word::Reg(self.simple(row, &[Operand::Memory(place)], site)))
     }
@@ -174,14 +176,23 @@ impl Builder<'_> {
     /// Gives a stack another count.
     pub(super) fn set_count(&mut self, id: ValueId) -> Done<()> {
         let (site, value) = (self.at(id), &self.source.values[id]);
-        let base = self.reg_of(self.word(value.args[0])?, &site)?;
-        let count = self.number_or_reg(self.word(value.args[1])?, &site)?;
+        let base = self.reg_of(self.word(value.args[0])?, Ty::Address, &site)?;
         let row = self.row(WordKey::StoreLong, site.span)?;
+        let count = self.number_or_reg(self.word(value.args[1])?, Ty::LONG, row, &site)?;
         self.simple(row, &[Operand::Memory(Address::at(base)), count], &site);
         Ok(())
     }
 
+    /// How a word of this type is held.
+    fn word_elem(&self, ty: Ty) -> Elem {
+        match ty {
+            Ty::Address if self.profile.pointer_bytes() == 4 => Elem::U32,
+            ty => ty.elem(),
+        }
+    }
+
     fn combined(&mut self, op: Op, [a, b]: [ValueId; 2], site: &Site) -> Done<Word> {
+        let ty = self.source.values[a].ty;
         let (a, b) = (self.word(a)?, self.word(b)?);
         let sum = |a: i64, b: i64| i32::try_from(a.checked_add(b)?).ok();
         match (op, a, b) {
@@ -200,56 +211,64 @@ impl Builder<'_> {
         }
         let commutes = matches!(op, Op::Add | Op::Mul | Op::BitAnd | Op::BitOr | Op::BitXor);
         let (a, b) = if commutes && matches!(a, Word::Number(_)) { (b, a) } else { (a, b) };
-        let (a, b) = (self.reg_of(a, site)?, self.number_or_reg(b, site)?);
-        let row = self.row(WordKey::Op(op), site.span)?;
-        // Some rows take no number.
-        let b = match (b, row.info().slots.get(1).map(|slot| slot.mem)) {
-            (Operand::Number(n), Some(Mem::No)) => Operand::Reg(self.number(n.into(), site)?),
-            (b, _) => b,
-        };
+        let row = self.row(WordKey::Op(op, self.word_elem(ty)), site.span)?;
+        let (a, b) = (self.reg_of(a, ty, site)?, self.number_or_reg(b, ty, row, site)?);
         Ok(Word::Reg(self.simple(row, &[Operand::Reg(a), b], site)))
     }
 
-    /// The register of a word.
-    pub(super) fn reg_of(&mut self, word: Word, site: &Site) -> Done<Reg> {
+    /// The register of a word of this type.
+    pub(super) fn reg_of(&mut self, word: Word, ty: Ty, site: &Site) -> Done<Reg> {
         match word {
             Word::Reg(reg) => Ok(reg),
             Word::Sum(reg, n) => {
-                let row = self.row(WordKey::Op(Op::Add), site.span)?;
-                Ok(self.simple(row, &[Operand::Reg(reg), Operand::Number(n)], site))
+                let row = self.row(WordKey::Op(Op::Add, self.word_elem(ty)), site.span)?;
+                let n = self.number_or_reg(Word::Number(n.into()), ty, row, site)?;
+                Ok(self.simple(row, &[Operand::Reg(reg), n], site))
             }
-            Word::Number(number) => self.number(number, site),
+            Word::Number(number) => self.number(number, ty, site),
         }
     }
 
-    fn number(&mut self, number: i64, site: &Site) -> Done<Reg> {
+    fn number(&mut self, number: i64, ty: Ty, site: &Site) -> Done<Reg> {
         if number == 0
             && let Some(zero) = self.target.word(WordKey::Zero, self.profile)
         {
             return Ok(self.simple(zero, &[], site));
         }
-        let row = self.row(WordKey::Constant, site.span)?;
+        let elem = self.word_elem(ty);
+        let row = self.row(WordKey::Constant(elem), site.span)?;
+        if row.info().slots.first().is_some_and(|slot| slot.mem.is_literal()) {
+            let bytes = number.to_le_bytes()[..elem.bits().max(32) as usize / 8].to_vec();
+            let literal = Operand::Literal(self.literal(bytes));
+            return Ok(self.simple(row, &[literal], site));
+        }
         let small = i32::try_from(number).map_err(|_| self.lacks(site.span, "an integer of more than 32 bits"))?;
         Ok(self.simple(row, &[Operand::Number(small)], site))
     }
 
-    fn number_or_reg(&mut self, word: Word, site: &Site) -> Done<Operand<Reg>> {
+    /// The second operand of a row: a number where it takes one.
+    fn number_or_reg(&mut self, word: Word, ty: Ty, row: MachOp, site: &Site) -> Done<Operand<Reg>> {
+        let takes = row.info().slots.get(1).is_some_and(|slot| slot.mem == Mem::Number);
         match word {
-            Word::Number(number) if i32::try_from(number).is_ok() => Ok(Operand::Number(number as i32)),
-            word => Ok(Operand::Reg(self.reg_of(word, site)?)),
+            Word::Number(number) if takes && i32::try_from(number).is_ok() => Ok(Operand::Number(number as i32)),
+            word => Ok(Operand::Reg(self.reg_of(word, ty, site)?)),
         }
     }
 
     /// Where an element stands.
     pub(super) fn place(&mut self, address: ValueId, at: ValueId, elem: Elem, site: &Site) -> Done<Address<Reg>> {
-        let base = self.reg_of(self.word(address)?, site)?;
+        let base = self.reg_of(self.word(address)?, Ty::Address, site)?;
         let scale = (elem.bits() / 8).trailing_zeros();
         let shifted = |n: i64| i32::try_from(n.checked_shl(scale).filter(|s| s >> scale == n)?).ok();
         let word = match self.word(at)? {
-            word @ Word::Sum(_, n) if shifted(n.into()).is_none() => Word::Reg(self.reg_of(word, site)?),
-            word @ Word::Number(n) if shifted(n).is_none() => Word::Reg(self.reg_of(word, site)?),
+            word @ Word::Sum(_, n) if shifted(n.into()).is_none() => Word::Reg(self.reg_of(word, Ty::LONG, site)?),
+            word @ Word::Number(n) if shifted(n).is_none() => Word::Reg(self.reg_of(word, Ty::LONG, site)?),
             word => word,
         };
+        let upward = self.is_upward(at, MOST_STEPS_BACK);
+        if let Some(located) = self.located(base, (word, upward), elem, site)? {
+            return Ok(located);
+        }
         let (index, disp) = match word {
             Word::Number(n) => (None, shifted(n).unwrap_or_default()),
             Word::Reg(reg) => (Some(reg), 0),
@@ -258,23 +277,63 @@ impl Builder<'_> {
         Ok(Address { base, index, scale: if index.is_some() { scale as u8 } else { 0 }, disp })
     }
 
+    /// The same where addresses of transfers are no more than a base and what is added to it, which is never below zero and
+    /// does not wrap: of an index that goes upward from zero the number in a sum is added so.
+    fn located(
+        &mut self,
+        base: Reg,
+        (at, upward): (Word, bool),
+        elem: Elem,
+        site: &Site,
+    ) -> Done<Option<Address<Reg>>> {
+        let key = Key::Locate(elem);
+        if matches!(self.target.rule(key, elem, self.profile), Rule::Unsupported(_)) {
+            return Ok(None);
+        }
+        let bytes = elem.bits() as i32 / 8;
+        let (at, disp) = match at {
+            Word::Number(number @ 0..) => {
+                return Ok(Some(Address { disp: number as i32 * bytes, ..Address::at(base) }));
+            }
+            Word::Sum(reg, n @ 0..) if upward => (Word::Reg(reg), n * bytes),
+            at => (at, 0),
+        };
+        let index = self.reg_of(at, Ty::LONG, site)?;
+        Ok(Some(Address { disp, ..Address::at(self.by_rule(key, elem, &[base, index], site)?) }))
+    }
+
+    /// Whether an index is never below zero: a count, or what begins there. What loops carry in 64 bits only grows.
+    fn is_upward(&self, id: ValueId, steps: u32) -> bool {
+        let value = &self.source.values[id];
+        let Some(steps) = steps.checked_sub(1) else { return false };
+        match (value.op, &value.args[..]) {
+            (Op::Const, _) => matches!(value.imm, Imm::Bits(bits) if bits as i64 >= 0),
+            (Op::Count | Op::CountTrue, _) => true,
+            (Op::Carry, &[first]) => self.is_upward(first, steps),
+            (Op::BitAnd, &[a, b]) => self.is_upward(a, steps) || self.is_upward(b, steps),
+            (Op::Add | Op::Merge, &[a, b]) => self.is_upward(a, steps) && self.is_upward(b, steps),
+            _ => false,
+        }
+    }
+
     /// What is compared for a condition that joins no others, its operands computed.
     pub(super) fn compared(&mut self, id: ValueId) -> Done<Compared> {
         let site = self.at(id);
         let control = self.control(site.span)?;
         let Some([a, b]) = comparison(self.source, id) else {
-            let reg = self.reg_of(self.word(id)?, &site)?;
+            let reg = self.reg_of(self.word(id)?, Ty::TRUTH, &site)?;
             return self.holds(reg, &site);
         };
-        let elem = self.source.values[a].ty.elem();
+        let ty = self.source.values[a].ty;
+        let elem = ty.elem();
         let mut cond = cond(self.source.values[id].op, elem);
         let (mut a, mut b) = (self.word(a)?, self.word(b)?);
         if matches!(a, Word::Number(_)) && !matches!(b, Word::Number(_)) {
             (a, b, cond) = (b, a, cond.swapped());
         }
-        let args = [Operand::Reg(self.reg_of(a, &site)?), self.number_or_reg(b, &site)?];
         let row = if elem.bits() == 64 { control.compare_long } else { control.compare_word };
         let row = row.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
+        let args = [Operand::Reg(self.reg_of(a, ty, &site)?), self.number_or_reg(b, ty, row, &site)?];
         Ok(Compared { row, args, cond })
     }
 

@@ -14,8 +14,9 @@ fn last_gets(code: &[Inst]) -> HashMap<u32, usize> {
     gets.collect()
 }
 
-/// A set whose get is the next instruction is a tee; a tee that nothing gets is nothing.
-pub(super) fn drop_unread(code: &mut Vec<Inst>) {
+/// A set whose get is the next instruction is a tee; a tee that nothing gets is nothing, unless it `stays`: a loop may read
+/// it before.
+pub(super) fn drop_unread(code: &mut Vec<Inst>, stays: &dyn Fn(u32) -> bool) {
     let mut joined: Vec<Inst> = Vec::with_capacity(code.len());
     for inst in code.drain(..) {
         match (joined.last_mut(), &inst.code) {
@@ -28,7 +29,7 @@ pub(super) fn drop_unread(code: &mut Vec<Inst>) {
     let mut at = 0;
     joined.retain(|inst| {
         at += 1;
-        !matches!(inst.code, Code::Tee(local) if !is_read(at - 1, local))
+        !matches!(inst.code, Code::Tee(local) if !is_read(at - 1, local) && !stays(local))
     });
     *code = joined;
 }
@@ -43,7 +44,6 @@ pub(super) fn assign(f: &selected::Function, code: &mut [Inst]) -> Vec<Class> {
     let mut places: HashMap<u32, u32> = (0..f.params.len() as u32).map(|param| (param, param)).collect();
     for (at, inst) in code.iter_mut().enumerate() {
         match &mut inst.code {
-            Code::Op { .. } => {}
             Code::Get(local) => *local = places.get(local).copied().unwrap_or(*local),
             Code::Set(local) | Code::Tee(local) => {
                 let class = f.regs[*local as usize].class;
@@ -57,13 +57,14 @@ pub(super) fn assign(f: &selected::Function, code: &mut [Inst]) -> Vec<Class> {
                 places.insert(*local, place as u32);
                 *local = place as u32;
             }
+            _ => {}
         }
     }
     in_order(f.params.len(), locals.into_iter().map(|(class, _)| class).collect(), code)
 }
 
 /// Puts the locals beyond the parameters in their order.
-fn in_order(params: usize, classes: Vec<Class>, code: &mut [Inst]) -> Vec<Class> {
+pub(super) fn in_order(params: usize, classes: Vec<Class>, code: &mut [Inst]) -> Vec<Class> {
     let mut order: Vec<usize> = (params..classes.len()).collect();
     order.sort_by_key(|&local| local_order(classes[local]));
     let mut places: Vec<u32> = (0..classes.len() as u32).collect();

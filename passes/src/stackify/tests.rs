@@ -97,3 +97,47 @@ fn a_spread_constant_stands_where_it_is_needed() {
         "region {; get 0; get 1; mul; f32_const literal 0; splat; sub; }"
     );
 }
+
+/// A run keeps its order: the load passes no store, the sum that a later trip reads has a local to the loop's end, and the
+/// comparison is the test that the jump takes.
+#[test]
+fn bodies_keep_the_order_of_effects() {
+    let text = "rake selected 1
+profile wasm-simd128
+fuse full
+
+run f(x: address to mut []f32 = g0, x_count: <i32> = g1) {
+  literal 0 = 0x0000000000000000
+  %2 : l = i64_const literal 0
+  %3 : l = i64_extend_i32_s %1
+  %4 : l = copy_long %2
+  %5 : g = copy_word %0
+  loop
+    %6 : v = v128_load [%5]
+    %7 : v = f32x4_add %6, %6
+    v128_store [%5 + 16], %7
+    %8 : v = v128_load [%5]
+    v128_store [%0], %8
+    %9 : l = i64_add %4, 4
+    %10 : g = i32_add %5, 16
+    %5 = copy_word %10
+    %4 = copy_long %9
+    compare_long %9, %3
+  again 2
+}
+";
+    let program = selected::read(text).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(selected::check(&program), Ok(()));
+    let made = run(&program);
+    assert_eq!(stacked::check(&made), Ok(()), "{}", stacked::print(&made));
+    let text = stacked::print(&made);
+    assert_eq!(stacked::read(&text).map(|read| stacked::print(&read)), Ok(text.clone()));
+    let lines: Vec<&str> = text.lines().skip(5).map(|line| line.split("~~").next().unwrap_or("").trim()).collect();
+    let lines = lines.into_iter().filter(|line| !line.starts_with("literal")).collect::<Vec<_>>();
+    // %5 has the local of the count, which is read once, before the loop; what the loop needs to its end shares none.
+    let expected = "locals l l l v; get 1; i64_extend_i32_s; set 2; i64_const literal 0; set 3; get 0; set 1; loop; get 1; \
+                    v128_load; set 5; get 1; get 5; get 5; add; v128_store offset 16; get 0; get 1; v128_load; v128_store; \
+                    get 3; i64_const literal 1; i64_add; set 4; get 1; i32_const literal 2; i32_add; set 1; get 4; set 3; \
+                    get 4; get 2; i64_lt_s; br_if; end";
+    assert_eq!(lines[..lines.len() - 1].join("; ").replace("local.", "").replace("f32x4_", ""), expected);
+}

@@ -1,7 +1,8 @@
 //! Runs WebAssembly modules for real, in two engines that share nothing with ours or each other.
 //!
 //! * [`Module`] is a module in wasmtime (Cranelift): [`Module::run`] calls an export over racks and
-//!   scalars, [`Module::run_wrapper`] its memory wrapper.
+//!   scalars, [`Module::run_wrapper`] its memory wrapper, [`Module::run_on_memory`] a function that
+//!   works on the memory.
 //! * [`run_in_node`] calls the memory wrappers of many exports of many modules in one start of
 //!   Node (V8).
 //!
@@ -38,15 +39,19 @@
 
 mod module;
 mod node;
+mod runs;
 
 pub use module::Module;
 pub use node::{check_node, run_in_node};
+pub use runs::{End, Left, OnMemory, run_on_memory_in_node};
 
 /// The type of a parameter or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// A 32-bit integer.
     I32,
+    /// A 64-bit integer; of runs alone.
+    I64,
     /// A 32-bit float.
     F32,
     /// A rack of 16 bytes.
@@ -58,6 +63,8 @@ pub enum Type {
 pub enum Value {
     /// A 32-bit integer.
     I32(u32),
+    /// A 64-bit integer.
+    I64(u64),
     /// A 32-bit float.
     F32(u32),
     /// A rack, its lowest byte first.
@@ -69,6 +76,7 @@ impl Value {
     pub fn ty(self) -> Type {
         match self {
             Value::I32(_) => Type::I32,
+            Value::I64(_) => Type::I64,
             Value::F32(_) => Type::F32,
             Value::V128(_) => Type::V128,
         }
@@ -80,10 +88,11 @@ impl Value {
         Value::V128(std::array::from_fn(|i| bytes[i / 4][i % 4]))
     }
 
-    /// Its 32-bit words: four of a rack, one of a scalar.
+    /// Its 32-bit words: four of a rack, two of a 64-bit integer, one of another scalar.
     pub fn words(self) -> Vec<u32> {
         match self {
             Value::I32(bits) | Value::F32(bits) => vec![bits],
+            Value::I64(bits) => vec![bits as u32, (bits >> 32) as u32],
             Value::V128(bytes) => bytes.as_chunks::<4>().0.iter().map(|&word| u32::from_le_bytes(word)).collect(),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use wasmtime::{Config, Engine, Extern, Func, Instance, Memory, OptLevel, Store, ValRaw, ValType};
 
 /// Units of fuel (about one for each instruction) after which a call is taken for an endless loop.
-const FUEL: u64 = 50_000_000;
+pub(super) const FUEL: u64 = 50_000_000;
 
 /// A validated and compiled module.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Module {
         Ok(outs)
     }
 
-    fn start(&self) -> Result<(Store<()>, Instance), String> {
+    pub(super) fn start(&self) -> Result<(Store<()>, Instance), String> {
         let mut store = Store::new(self.module.engine(), ());
         store.set_fuel(FUEL).map_err(text)?;
         let instance = Instance::new(&mut store, &self.module, &[]).map_err(text)?;
@@ -142,12 +142,12 @@ fn wrapped(
     Ok(Value::V128(bytes))
 }
 
-fn text(error: impl Display) -> String {
+pub(super) fn text(error: impl Display) -> String {
     format!("{error:#}")
 }
 
 /// An exported function and what it returns.
-fn exported(store: &mut Store<()>, instance: &Instance, name: &str) -> Result<(Func, Option<Type>), String> {
+pub(super) fn exported(store: &mut Store<()>, instance: &Instance, name: &str) -> Result<(Func, Option<Type>), String> {
     let Some(Extern::Func(function)) = instance.get_export(&mut *store, name) else {
         return Err(format!("the module exports no function `{name}`"));
     };
@@ -157,7 +157,13 @@ fn exported(store: &mut Store<()>, instance: &Instance, name: &str) -> Result<(F
 }
 
 /// Checks that the arguments are what the function takes, if there are calls.
-fn check(store: &mut Store<()>, name: &str, function: Func, given: &[Type], none: bool) -> Result<(), String> {
+pub(super) fn check(
+    store: &mut Store<()>,
+    name: &str,
+    function: Func,
+    given: &[Type],
+    none: bool,
+) -> Result<(), String> {
     let params = function.ty(&*store).params().map(|ty| type_of(&ty)).collect::<Result<Vec<_>, _>>()?;
     if none || params == given { Ok(()) } else { Err(format!("`{name}` takes {params:?}, not {given:?}")) }
 }
@@ -165,6 +171,7 @@ fn check(store: &mut Store<()>, name: &str, function: Func, given: &[Type], none
 fn type_of(ty: &ValType) -> Result<Type, String> {
     match ty {
         ValType::I32 => Ok(Type::I32),
+        ValType::I64 => Ok(Type::I64),
         ValType::F32 => Ok(Type::F32),
         ValType::V128 => Ok(Type::V128),
         other => Err(format!("a value of type {other}, which no kernel has")),
@@ -183,9 +190,10 @@ fn invoke(store: &mut Store<()>, function: Func, slots: &mut Vec<ValRaw>) -> Res
     Ok(slots[0])
 }
 
-fn raw(value: Value) -> ValRaw {
+pub(super) fn raw(value: Value) -> ValRaw {
     match value {
         Value::I32(bits) => ValRaw::i32(bits as i32),
+        Value::I64(bits) => ValRaw::i64(bits as i64),
         Value::F32(bits) => ValRaw::f32(bits),
         Value::V128(bytes) => ValRaw::v128(u128::from_le_bytes(bytes)),
     }
@@ -194,6 +202,7 @@ fn raw(value: Value) -> ValRaw {
 fn cooked(ty: Type, slot: ValRaw) -> Value {
     match ty {
         Type::I32 => Value::I32(slot.get_i32() as u32),
+        Type::I64 => Value::I64(slot.get_i64() as u64),
         Type::F32 => Value::F32(slot.get_f32()),
         Type::V128 => Value::V128(slot.get_v128().to_le_bytes()),
     }

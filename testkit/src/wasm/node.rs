@@ -12,7 +12,7 @@ const NODE: &str = "node";
 const RUNNER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/wasm/runner.js");
 /// What Node needs before version 21; later ones refuse to know it.
 const RELAXED: &str = "--experimental-wasm-relaxed-simd";
-const ADVICE: &str = "`cargo xtask test` installs it; or `apt install nodejs`, version 20 or later.";
+pub(super) const ADVICE: &str = "`cargo xtask test` installs it; or `apt install nodejs`, version 20 or later.";
 
 /// Runs all jobs; the results are in the order of the jobs and of their calls.
 ///
@@ -61,6 +61,13 @@ pub fn check_node() -> Result<(), String> {
     run_in_node(&[]).map(|_| ()).map_err(|e| format!("{e}\n{ADVICE}"))
 }
 
+/// Node, as it runs what we compile.
+pub(super) fn node() -> Command {
+    let mut node = Command::new(NODE);
+    node.args(flags()).stdin(Stdio::null());
+    node
+}
+
 /// The flags that let this Node run relaxed SIMD.
 fn flags() -> &'static [&'static str] {
     static KNOWS: OnceLock<bool> = OnceLock::new();
@@ -107,6 +114,8 @@ fn code(ty: Type) -> u32 {
         Type::I32 => 0,
         Type::F32 => 1,
         Type::V128 => 2,
+        // No wrapper has one.
+        Type::I64 => 3,
     }
 }
 

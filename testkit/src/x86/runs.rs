@@ -74,6 +74,8 @@ pub enum Argument {
     Object(usize),
     /// An integer or `bool`, all 64 bits of its register or stack slot: put garbage above what the parameter uses.
     Word(u64),
+    /// An integer of 64 bits, where those are passed apart from others.
+    Long(u64),
     /// A float, by its bits.
     F32(u32),
     /// A double, by its bits.
@@ -282,7 +284,7 @@ fn pass(ready: &mut Prepared, arguments: &[Argument], address: &dyn Fn(usize) ->
     for argument in arguments {
         let (bits, bytes) = match *argument {
             Argument::Object(number) => (address(number), 0),
-            Argument::Word(bits) => (bits, 0),
+            Argument::Word(bits) | Argument::Long(bits) => (bits, 0),
             Argument::F32(bits) => (u64::from(bits), 4),
             Argument::F64(bits) => (bits, 8),
         };

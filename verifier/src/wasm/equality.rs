@@ -7,7 +7,7 @@ use crate::Difference;
 use rake_ir::machine::{LiteralId, MachOp};
 use rake_ir::stacked::{Code, Function, Inst, Program};
 use std::collections::BTreeMap;
-use wasmparser::Operator;
+use wasmparser::{BlockType, Operator};
 
 /// Compares a kernel with its stacked form.
 ///
@@ -47,11 +47,20 @@ fn instruction(function: &Function, operator: &Operator<'_>, inst: &Inst) -> Res
             }
             Err(format!("local {local_index} instead of {local}"))
         }
-        (Code::Op { op: MachOp::Wasm(op), literals, imm }, _) => {
-            if operators::name(operator) != op.info().name {
+        (Code::Loop, Operator::Loop { blockty: BlockType::Empty })
+        | (Code::If, Operator::If { blockty: BlockType::Empty })
+        | (Code::Else, Operator::Else)
+        | (Code::End, Operator::End)
+        | (Code::Again, Operator::BrIf { relative_depth: 0 })
+        | (Code::Trap, Operator::Unreachable) => Ok(()),
+        (Code::Op { op: MachOp::Wasm(op), literals, imm, offset }, _) => {
+            if operators::name(operator) != op.info().name || !op.is_instruction() {
                 return Err("another operation".into());
             }
-            let expected = payload(function, literals, *imm, operator)?;
+            let expected = match op.info().address_slot() {
+                Some(_) => Payload::Place((*offset).into(), *imm),
+                None => payload(function, literals, *imm, operator)?,
+            };
             match operators::payload(operator) {
                 Some(found) if found == expected => Ok(()),
                 found => Err(format!("{found:?} stands in it instead of {expected:?}")),
@@ -96,15 +105,19 @@ pub fn check_custom(module: &Module<'_>, program: &Program, pairs: &[Pair]) -> R
     let mut locals: BTreeMap<(u32, u32), &str> = BTreeMap::new();
     for (pair, function) in pairs.iter().zip(&program.functions) {
         functions.insert(pair.kernel, function.name.to_string());
-        functions.insert(pair.wrapper, super::wrapper_name(&function.name));
+        if let Some(wrapper) = pair.wrapper {
+            functions.insert(wrapper, super::wrapper_name(&function.name));
+        }
         let stores = function.result.is_some_and(|result| type_of(result.place.class) == wasmparser::ValType::V128);
         let out = u32::from(stores);
-        if out == 1 {
-            locals.insert((pair.wrapper, 0), "out");
+        if let (Some(wrapper), 1) = (pair.wrapper, out) {
+            locals.insert((wrapper, 0), "out");
         }
         for (at, param) in function.params.iter().enumerate() {
             locals.insert((pair.kernel, at as u32), &param.name);
-            locals.insert((pair.wrapper, at as u32 + out), &param.name);
+            if let Some(wrapper) = pair.wrapper {
+                locals.insert((wrapper, at as u32 + out), &param.name);
+            }
         }
     }
     if !module.function_names.iter().copied().eq(functions.iter().map(|(&at, name)| (at, name.as_str()))) {

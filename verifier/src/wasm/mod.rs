@@ -4,11 +4,12 @@
 //! there is for its kernel. *Obligations*, from the bytes and what the source selected alone: kernels hold locals,
 //! constants and register SIMD of the profile's list and nothing else; what moves lanes, what leaves the racks and what
 //! is relaxed is exactly what was selected; regions are contiguous; the module has nothing but its kernels, wrappers
-//! and one memory.
+//! and one memory. Runs hold bodies and transfers too ([`runs`]).
 
 mod equality;
 mod module;
 mod operators;
+mod runs;
 
 use crate::crossing::crosses;
 use crate::facts::{Counted, FunctionFacts, Metadata};
@@ -18,7 +19,7 @@ use module::{Body, Fault, Module};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::abi::WEBASSEMBLY;
 use rake_ir::machine::wasm::{ALL, Wasm};
-use rake_ir::machine::{Class, Inst, Kind, MachOp};
+use rake_ir::machine::{Class, Cond, Inst, Kind, MachOp};
 use rake_ir::profile::{Family, Profile};
 use rake_ir::selected;
 use rake_ir::stacked::Program;
@@ -35,7 +36,8 @@ const MEMORY: &str = "memory";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Pair {
     kernel: u32,
-    wrapper: u32,
+    /// A run has none.
+    wrapper: Option<u32>,
 }
 
 fn wrapper_name(name: &str) -> String {
@@ -46,6 +48,7 @@ fn wrapper_name(name: &str) -> String {
 fn type_of(class: Class) -> ValType {
     match class {
         Class::G | Class::S => ValType::I32,
+        Class::L => ValType::I64,
         Class::F => ValType::F32,
         Class::V | Class::K => ValType::V128,
     }
@@ -73,10 +76,10 @@ impl Rows {
     }
 
     /// What a row counts as, `operand` giving its first; `None` where the profile lacks it.
-    pub(crate) fn of_machine<R>(&self, inst: &Inst<R>, operand: Option<&Inst<R>>) -> Option<Counted> {
+    pub(crate) fn of_machine<R>(&self, run: bool, inst: &Inst<R>, operand: Option<&Inst<R>>) -> Option<Counted> {
         let constant = operand.is_some_and(|operand| operand.op.info().kind == Kind::Const);
         match inst.op {
-            MachOp::Wasm(op) if inst.op.is_in(self.profile) => Some(self.counted(op, constant)),
+            MachOp::Wasm(op) if inst.op.is_in(self.profile) => Some(self.counted(op, constant, run)),
             _ => None,
         }
     }
@@ -87,8 +90,8 @@ impl Rows {
     }
 
     /// A scalar constant in every lane is a constant too, which may stand in any region.
-    fn counted(&self, op: Wasm, of_constant: bool) -> Counted {
-        if of_constant && is_splat(op) {
+    fn counted(&self, op: Wasm, of_constant: bool, run: bool) -> Counted {
+        if of_constant && is_splat(op) || run && is_test(op) || !op.is_instruction() {
             return Counted::default();
         }
         let op = self.first[op as usize];
@@ -103,6 +106,16 @@ impl Rows {
             operation: (!neutral).then_some(name),
         }
     }
+}
+
+/// Whether a row reads or writes memory.
+fn is_transfer(op: Wasm) -> bool {
+    op.info().kind == Kind::Transfer
+}
+
+/// Whether a row tells how two scalars compare; in a run it is part of a marker.
+fn is_test(op: Wasm) -> bool {
+    Cond::ALL.iter().any(|&cond| op == Wasm::test(true, cond) || op == Wasm::test(false, cond))
 }
 
 /// Whether a row puts a scalar into every lane.
@@ -208,14 +221,16 @@ fn pairs(module: &Module<'_>, metadata: &Metadata) -> Result<Vec<Pair>, String> 
     let mut pairs = Vec::with_capacity(metadata.functions.len());
     for facts in &metadata.functions {
         let kernel = next(&facts.name, ExternalKind::Func)?;
-        let wrapper = next(&wrapper_name(&facts.name), ExternalKind::Func)?;
+        let wrapped = facts.result.map(|_| next(&wrapper_name(&facts.name), ExternalKind::Func));
+        let wrapper = wrapped.transpose()?;
         pairs.push(Pair { kernel, wrapper });
     }
     if let Some((name, ..)) = exports.next() {
         return Err(format!("`{name}` is exported too"));
     }
-    let numbers: BTreeSet<u32> = pairs.iter().flat_map(|pair| [pair.kernel, pair.wrapper]).collect();
-    if numbers.len() != 2 * pairs.len() || numbers.len() != module.bodies.len() {
+    let wanted = pairs.iter().flat_map(|pair| [Some(pair.kernel), pair.wrapper]).flatten().count();
+    let numbers: BTreeSet<u32> = pairs.iter().flat_map(|pair| [Some(pair.kernel), pair.wrapper]).flatten().collect();
+    if numbers.len() != wanted || numbers.len() != module.bodies.len() {
         return Err("there are other functions than one kernel and one wrapper for each".into());
     }
     Ok(pairs)
@@ -227,6 +242,7 @@ fn class_of(ty: Ty) -> ValType {
 
 /// Checks that a wrapper takes addresses for racks, loads those, calls its kernel and stores a rack.
 fn check_wrapper(module: &Module<'_>, facts: &FunctionFacts, pair: &Pair) -> Result<(), String> {
+    let Some(wrapper) = pair.wrapper else { return Ok(()) };
     let what = || format!("`{}`", wrapper_name(&facts.name));
     let results: Vec<ValType> = facts.result.into_iter().map(class_of).collect();
     let stores = results == [ValType::V128];
@@ -235,7 +251,7 @@ fn check_wrapper(module: &Module<'_>, facts: &FunctionFacts, pair: &Pair) -> Res
     let out = stores.then_some(ValType::I32);
     let types: Vec<ValType> = out.into_iter().chain(params.iter().map(|&ty| by_address(ty))).collect();
     let results = if stores { vec![] } else { results };
-    let found = module.type_of(pair.wrapper).ok_or_else(|| format!("{} has no type", what()))?;
+    let found = module.type_of(wrapper).ok_or_else(|| format!("{} has no type", what()))?;
     if found.params() != types || found.results() != results {
         return Err(format!("{} has another type than it should", what()));
     }
@@ -252,7 +268,7 @@ fn check_wrapper(module: &Module<'_>, facts: &FunctionFacts, pair: &Pair) -> Res
         code.push(Operator::V128Store { memarg });
     }
     code.push(Operator::End);
-    let body = module.bodies.get(pair.wrapper as usize).ok_or_else(|| format!("{} has no code", what()))?;
+    let body = module.bodies.get(wrapper as usize).ok_or_else(|| format!("{} has no code", what()))?;
     if !body.locals.is_empty() || !body.code.iter().map(|(operator, _)| operator).eq(&code) {
         return Err(format!("{} is not the wrapper that its kernel has", what()));
     }
@@ -277,13 +293,17 @@ fn check_kernel(
     let mut say = |at: u32, obligation: Obligation, text: String| {
         wrong.push(broken(facts, at, format!("{}: {text}", obligation.words())));
     };
+    let run = facts.result.is_none();
+    if run {
+        runs::check(facts, &params, body, &mut say);
+    }
     let mut written: BTreeSet<u32> = (0..params.len() as u32).collect();
     let mut counted: Vec<(u32, Counted)> = Vec::new();
     for (index, (operator, at)) in body.code.iter().enumerate() {
         let at = (at - body.range.start) as u32;
         match operator {
             Operator::LocalGet { local_index } => {
-                if !written.contains(local_index) {
+                if !run && !written.contains(local_index) {
                     say(at, Obligation::DefinedReads, format!("local {local_index}, which nothing wrote, is read"));
                 }
             }
@@ -291,12 +311,13 @@ fn check_kernel(
                 written.insert(*local_index);
             }
             Operator::End if index + 1 == body.code.len() => {}
-            operator => match operators::row(operator, rows.profile) {
+            operator if run && runs::is_control(operator) => {}
+            operator => match operators::row(operator, rows.profile).filter(|op| run || !is_transfer(*op)) {
                 Some(op) => {
                     let before =
                         index.checked_sub(1).and_then(|index| operators::row(&body.code[index].0, rows.profile));
                     let constant = before.is_some_and(|before| before.info().kind == Kind::Const);
-                    counted.push((at, rows.counted(op, constant)));
+                    counted.push((at, rows.counted(op, constant, run)));
                 }
                 None => {
                     let obligation = Obligation::of_refusal(operators::refusal(operator));

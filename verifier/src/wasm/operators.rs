@@ -33,6 +33,8 @@ pub enum Payload {
     Lane(u8),
     /// The bytes of a constant, or of the numbers of bytes.
     Bytes(Vec<u8>),
+    /// What is added to an address, and the lane where one is transferred.
+    Place(u64, Option<u8>),
 }
 
 /// What stands in an operation on values; `None` of what is none.
@@ -50,13 +52,38 @@ pub fn payload(operator: &Operator<'_>) -> Option<Payload> {
         Operator::F32Const { value } => Payload::Bytes(value.bits().to_le_bytes().to_vec()),
         Operator::I8x16Shuffle { lanes } => Payload::Bytes(lanes.to_vec()),
         other if !described(other).1 => Payload::Nothing,
-        _ => return None,
+        other => return place(other),
     })
+}
+
+/// What stands in a transfer of the one memory that promises no alignment; `None` of another one.
+fn place(operator: &Operator<'_>) -> Option<Payload> {
+    let (memarg, lane) = match operator {
+        Operator::V128Load { memarg }
+        | Operator::V128Load32Splat { memarg }
+        | Operator::V128Load32Zero { memarg }
+        | Operator::V128Load16x4S { memarg }
+        | Operator::V128Load16x4U { memarg }
+        | Operator::V128Store { memarg }
+        | Operator::I32Load { memarg }
+        | Operator::I32Load16S { memarg }
+        | Operator::I32Load16U { memarg }
+        | Operator::I32Load8S { memarg }
+        | Operator::I32Load8U { memarg }
+        | Operator::I64Load { memarg }
+        | Operator::I64Store { memarg } => (memarg, None),
+        Operator::V128Store64Lane { memarg, lane }
+        | Operator::V128Store32Lane { memarg, lane }
+        | Operator::V128Store16Lane { memarg, lane }
+        | Operator::V128Store8Lane { memarg, lane } => (memarg, Some(*lane)),
+        _ => return None,
+    };
+    (memarg.memory == 0 && memarg.align == 0).then_some(Payload::Place(memarg.offset, lane))
 }
 
 /// The row that an operator is, where the profile has it.
 pub fn row(operator: &Operator<'_>, profile: Profile) -> Option<Wasm> {
-    let row = Wasm::from_name(name(operator))?;
+    let row = Wasm::from_name(name(operator)).filter(|row| row.is_instruction())?;
     row.info().mnemonics[profile.variant()].and(payload(operator)).map(|_| row)
 }
 

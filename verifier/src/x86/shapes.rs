@@ -59,7 +59,7 @@ pub fn class_of(view: View, space: Space) -> Class {
         View::Rack => rack_class(space),
         View::Low => Class::Xmm,
         View::Mask => Class::K,
-        View::Word | View::Float => Class::Gpr,
+        View::Word | View::Wide | View::Float => Class::Gpr,
         View::Address | View::Long | View::Frame => Class::Address,
         View::Half => match space {
             Space::Evex => Class::Ymm,
