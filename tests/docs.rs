@@ -246,10 +246,13 @@ fn the_readme_shows_true_output() {
 /// What the command prints, standard output first; run in a folder of its own that has the examples.
 fn output(arguments: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("readme");
-    std::fs::create_dir_all(folder.join("examples")).expect("the target folder can be written");
-    let entries = std::fs::read_dir(root().join("examples")).expect("there are examples").flatten();
-    for entry in entries.filter(|entry| entry.path().is_file()) {
-        std::fs::copy(entry.path(), folder.join("examples").join(entry.file_name())).expect("an example can be copied");
+    for examples in ["examples", "examples/runs"] {
+        std::fs::create_dir_all(folder.join(examples)).expect("the target folder can be written");
+        let entries = std::fs::read_dir(root().join(examples)).expect("there are examples").flatten();
+        for entry in entries.filter(|entry| entry.path().is_file()) {
+            let to = folder.join(examples).join(entry.file_name());
+            std::fs::copy(entry.path(), to).expect("an example can be copied");
+        }
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_rakec"));
     let output = command.args(arguments.split_whitespace()).current_dir(&folder).output().expect("rakec starts");

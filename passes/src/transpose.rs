@@ -11,13 +11,14 @@
 //! A strict scan adds lane by lane, which for one rack leaves all lanes but one idle. Across the racks every step is the one
 //! that the scan of each rack makes, in its order: the same bits and the same flags. A transposition of `n` racks takes
 //! `n log n` moves of two racks, each of which a machine does in one step: it interleaves lanes within parts of 128 bits, then it
-//! puts such parts together.
+//! puts such parts together. They are moved as integers: from Ice Lake on Intel's processors interleave those on two ports
+//! (`punpckldq`), floats on one (`unpcklps`; Abel and Reineke, uops.info).
 
 use rake_ir::fused::{Function, Program};
 use rake_ir::lane::{Args, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::Profile;
-use rake_ir::types::{ElemClass, Ty};
+use rake_ir::types::{Elem, ElemClass, Ty};
 
 /// Racks of fewer lanes are scanned as fast one by one.
 const FEWEST: usize = 4;
@@ -106,8 +107,12 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn push(&mut self, op: Op, imm: Imm, args: &[ValueId]) -> ValueId {
+        self.typed(op, imm, args, self.like.ty)
+    }
+
+    fn typed(&mut self, op: Op, imm: Imm, args: &[ValueId], ty: Ty) -> ValueId {
         let (args, name) = (Args::from_slice(args), None);
-        let id = self.f.values.alloc(Value { op, imm, args, name, ..self.like.clone() });
+        let id = self.f.values.alloc(Value { op, imm, args, ty, name, ..self.like.clone() });
         self.order.push(id);
         id
     }
@@ -116,6 +121,8 @@ impl Writer<'_> {
     fn transposed(&mut self, mut racks: Vec<ValueId>) -> Vec<ValueId> {
         let lanes = racks.len();
         let part = (128 / self.like.ty.elem().bits() as usize).min(lanes);
+        let bits = Ty::Rack(if self.like.ty.elem().bits() == 64 { Elem::I64 } else { Elem::I32 });
+        racks.iter_mut().for_each(|rack| *rack = self.typed(Op::Bitcast, Imm::None, &[*rack], bits));
         // A bit of a rack's place goes into the lowest of the lane's within a part and takes the highest's, or into the highest
         // of the part's place and takes the lowest's.
         let inner = part.ilog2();
@@ -126,10 +133,11 @@ impl Writer<'_> {
                 for (half, at) in [low, low | distance].into_iter().enumerate() {
                     let from = if bit < inner { interleaved } else { gathered };
                     let picks = (0..lanes).map(|lane| from(lane, lanes, part, half) as u16).collect();
-                    racks[at] = self.push(Op::Shuffle, Imm::Lanes(picks), &pair);
+                    racks[at] = self.typed(Op::Shuffle, Imm::Lanes(picks), &pair, bits);
                 }
             }
         }
+        racks.iter_mut().for_each(|rack| *rack = self.push(Op::Bitcast, Imm::None, &[*rack]));
         racks
     }
 }
