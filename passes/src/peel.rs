@@ -66,7 +66,7 @@ pub fn function(f: &mut Function, profile: Profile, target: &dyn Target) {
     }
     let mut racks = wanted(f, profile);
     while racks > 1 && !flight::fits(f, profile, target, racks) {
-        racks /= 2;
+        racks = flight::fewer(racks);
     }
     // What a loop's whole racks need beside its last one may be a register too many.
     if racks == 1 && loops && !flight::fits(f, profile, target, racks) {
@@ -229,19 +229,25 @@ impl Peel<'_> {
         let mut steps = vec![racks * lanes, lanes];
         steps.dedup();
         for step in steps {
+            // Where whole trips end is known at once when a trip's records are a power of two.
+            let known = step & (step - 1) == 0;
             let upto = match step {
                 1 => traverse.count,
-                _ => {
+                _ if known => {
                     let whole = self.number(-step);
                     self.push(Op::BitAnd, Imm::None, &[traverse.count, whole], Ty::LONG)
+                }
+                _ => {
+                    let last = self.number(step - 1);
+                    self.push(Op::Sub, Imm::None, &[traverse.count, last], Ty::LONG)
                 }
             };
             let enough = self.push(Op::Lt, Imm::None, &[done, upto], Ty::TRUTH);
             self.out.push(Stmt::Open(Open::If(enough)));
-            let after = self.whole(traverse, &body, (done, upto), step / lanes, &carries);
+            let (index, after) = self.whole(traverse, &body, (done, upto), step / lanes, &carries);
             self.out.push(Stmt::Close(Close::default()));
+            done = if known { upto } else { self.merged(&[index], &[done])[0] };
             carries = self.merged(&after, &carries);
-            done = upto;
         }
         if lanes > 1 {
             let left = self.push(Op::Lt, Imm::None, &[done, traverse.count], Ty::TRUTH);
@@ -258,7 +264,7 @@ impl Peel<'_> {
         self.last.extend(body.carries.iter().copied().zip(carries));
     }
 
-    /// A loop over whole racks; what the carries are after it.
+    /// A loop over whole racks; the index of what is left after it, and what the carries are.
     fn whole(
         &mut self,
         traverse: &Traverse,
@@ -266,7 +272,7 @@ impl Peel<'_> {
         (from, upto): (ValueId, ValueId),
         racks: i64,
         carries: &[ValueId],
-    ) -> Vec<ValueId> {
+    ) -> (ValueId, Vec<ValueId>) {
         self.out.push(Stmt::Open(Open::Loop));
         let index = self.push(Op::Carry, Imm::None, &[from], Ty::LONG);
         let own: Vec<ValueId> = carries.iter().map(|&first| self.carry(first)).collect();
@@ -299,7 +305,7 @@ impl Peel<'_> {
         let again = self.push(Op::Lt, Imm::None, &[then, upto], Ty::TRUTH);
         let next = [(index, then)].into_iter().chain(own.iter().copied().zip(next)).collect();
         self.out.push(Stmt::Close(Close { again: Some(again), next }));
-        own
+        (index, own)
     }
 
     fn carry(&mut self, first: ValueId) -> ValueId {

@@ -52,9 +52,11 @@ pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Pr
     let size: usize = ids.iter().map(|&id| instructions(&values[id])).sum::<usize>().max(1);
     let short = (SHORT / size).clamp(1, MOST_RACKS);
     let (path, work) = costs(values, &ids, profile);
-    // As many as are needed to fill the waiting, less those that the processor overlaps by itself.
+    // As many as are needed to fill the waiting twice, since no order is the ideal one, less those that the processor overlaps
+    // by itself; none when one rack fills it.
     let waiting = path as usize * size / (work as usize).max(1) / WINDOW.max(size);
-    let wanted = if size > WINDOW / 2 { waiting.clamp(1, MOST_RACKS) } else { short };
+    let filled = if waiting > 1 { 2 * waiting } else { 1 };
+    let wanted = if size > WINDOW / 2 { filled.clamp(1, MOST_RACKS) } else { short };
     1 << wanted.min(MOST_INSTRUCTIONS / size).max(1).ilog2()
 }
 
@@ -92,6 +94,11 @@ fn costs(values: &Arena<Value>, ids: &[ValueId], profile: Profile) -> (u32, u32)
         work += cost.throughput;
     }
     (path, work)
+}
+
+/// The next number of racks to try where so many find no registers.
+pub(super) const fn fewer(racks: usize) -> usize {
+    if racks <= MOST_RACKS { racks - 1 } else { racks / 2 }
 }
 
 /// Whether a function with so many racks in flight gets by with the profile's registers: the passes that follow try it.
