@@ -28,6 +28,14 @@ run twice(x: []u32, out: mut []u32, <n: i32>):
   for <i: i32> from <0> up to <n> by <lanes>:
     out[<i>] <- x[<i>] + x[<i>]
 
+run thirds(x: []f32, out: mut []f32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <3>:
+    out[<i> up to <n>] <- x[<i> up to <n>] * 2.0
+
+run both(x: []f32, out: mut []f32, <n: i32>):
+  for <i: i32> from <-2> up to <n> by <lanes>:
+    out[<i> + <2> up to <n>] <- x[<i> + <1> up to <n> - <1>] + 1.0
+
 run ends(x: []f32, out: mut []f32, <n: i32>):
   out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
 ";

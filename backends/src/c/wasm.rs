@@ -196,6 +196,7 @@ fn integer(name: &str, args: &[String]) -> Option<String> {
         ("i32_wrap_i64", [a]) => format!("(uint32_t){a}"),
         ("i64_extend_i32_s", [a]) => format!("(uint64_t)(int64_t)(int32_t){a}"),
         ("i64_extend_i32_u", [a]) => format!("(uint64_t){a}"),
+        ("i64_shr_u", [a, b]) => format!("{a} >> ({b} & 63)"),
         ("i64_shr_s", [a, b]) => format!("(uint64_t)((int64_t){a} >> ({b} & 63))"),
         (_, [a, b]) => {
             let symbol = match name.strip_prefix("i32_").or(name.strip_prefix("i64_"))? {

@@ -75,6 +75,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
         WordKey::Op(Op::BitAnd, _) => Scalar::AndLong,
         WordKey::Op(Op::BitOr, _) => Scalar::OrLong,
         WordKey::Op(Op::BitXor, _) => Scalar::XorLong,
+        WordKey::Op(Op::ShiftBitsRight, elem) if elem.bits() == 64 => Scalar::ShrLong,
         WordKey::Extend(elem) if elem.class() == ElemClass::Signed => Scalar::SignExtend,
         WordKey::Extend(_) => Scalar::ZeroExtend,
         WordKey::Load(elem) => match (elem, elem.bits()) {

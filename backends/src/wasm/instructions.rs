@@ -181,6 +181,7 @@ fn integer(op: Wasm) -> Option<B> {
         Wasm::I64Or => B::I64Or,
         Wasm::I64Xor => B::I64Xor,
         Wasm::I64ShrS => B::I64ShrS,
+        Wasm::I64ShrU => B::I64ShrU,
         Wasm::I64Eq => B::I64Eq,
         Wasm::I64Ne => B::I64Ne,
         Wasm::I64LtS => B::I64LtS,

@@ -128,6 +128,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             (Op::BitAnd, true) => Wasm::I64And,
             (Op::BitOr, true) => Wasm::I64Or,
             (Op::BitXor, true) => Wasm::I64Xor,
+            (Op::ShiftBitsRight, true) => Wasm::I64ShrU,
             (Op::Add, false) => Wasm::I32Add,
             (Op::Sub, false) => Wasm::I32Sub,
             (Op::Mul, false) => Wasm::I32Mul,

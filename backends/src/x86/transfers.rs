@@ -200,6 +200,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
         WordKey::Op(Op::BitAnd, _) => X86::AndLong,
         WordKey::Op(Op::BitOr, _) => X86::OrLong,
         WordKey::Op(Op::BitXor, _) => X86::XorLong,
+        WordKey::Op(Op::ShiftBitsRight, elem) if elem.bits() == 64 => X86::ShrLong,
         WordKey::Extend(elem) if elem.class() == ElemClass::Signed => X86::SignExtend,
         WordKey::Extend(_) => X86::ZeroExtend,
         WordKey::Load(elem) => match (elem.bits(), signed(elem)) {

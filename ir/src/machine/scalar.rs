@@ -251,6 +251,7 @@ machine_table! {
         AndLong = word!("and_long" (25, 100) |x, y| x & y);
         OrLong = word!("or_long" (25, 100) |x, y| x | y);
         XorLong = word!("xor_long" (25, 100) |x, y| x ^ y);
+        ShrLong = row("shr_long", Word, LONG, &[L64], (25, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).imm();
         SignExtend = row("sign_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
         ZeroExtend = row("zero_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(a[0][0].into()));
         LongConst = row("long_const", Word, LONG, &[C64], (25, 100), |_, a: A| a[0]);

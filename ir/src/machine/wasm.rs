@@ -388,6 +388,7 @@ machine_table! {
         I64Or = long!("i64_or" "i64.or" JN (25, 100) |x, y| x | y).forms(&[commuted(Wasm::I64Or)]);
         I64Xor = long!("i64_xor" "i64.xor" JN (25, 100) |x, y| x ^ y).forms(&[commuted(Wasm::I64Xor)]);
         I64ShrS = long!("i64_shr_s" "i64.shr_s" JN (50, 100) |x, y| (x as i64 >> (y % 64)) as u64);
+        I64ShrU = long!("i64_shr_u" "i64.shr_u" JN (50, 100) |x, y| x >> (y % 64));
         I64Eq = test_long!("i64_eq" "i64.eq" |x, y| x == y);
         I64Ne = test_long!("i64_ne" "i64.ne" |x, y| x != y);
         I64LtS = test_long!("i64_lt_s" "i64.lt_s" |x, y| (x as i64) < y as i64);

@@ -92,6 +92,7 @@ impl<'a> Run<'_, 'a> {
         let op = self.f.values[id].op;
         let how = self.demand.words[index(id)];
         match how {
+            Some(How::Words) if matches!(op, Op::If | Op::Select) => self.choice(id)?,
             Some(How::Words) => self.builder.compute_word(id)?,
             Some(How::Conditions) => self.builder.words[index(id)] = Some(Word::Reg(self.truth(id)?)),
             Some(How::Racks) | None => {}
@@ -160,6 +161,18 @@ impl<'a> Run<'_, 'a> {
             run.set(&[(reg, one)], &site)
         })?;
         Ok(reg)
+    }
+
+    /// One of two words.
+    fn choice(&mut self, id: ValueId) -> Done<()> {
+        let &[condition, then, otherwise] = &self.f.values[id].args[..] else {
+            return Err(Diagnostic::error(Code::Internal, self.f.values[id].span, "a choice without its parts"));
+        };
+        let Some(variable) = self.variable(id) else { return Ok(()) };
+        let site = self.builder.at(id);
+        let [then, otherwise] = [self.source(variable, then)?, self.source(variable, otherwise)?];
+        self.set(&[(variable, otherwise)], &site)?;
+        self.when(condition, true, &mut |run| run.set(&[(variable, then)], &site))
     }
 
     /// Writes a body that is executed, maybe twice, where a condition holds or does not.

@@ -164,7 +164,7 @@ impl Needs<'_> {
         for operand in operands {
             match self.f.values[operand].ty {
                 Ty::Rack(_) | Ty::Mask(_) => self.rack(operand),
-                Ty::TRUTH if value.op == Op::Check => self.condition(operand),
+                Ty::TRUTH if matches!(value.op, Op::Check | Op::If | Op::Select) => self.condition(operand),
                 Ty::Uniform(elem) if elem.is_float() => self.rack(operand),
                 Ty::Uniform(_) | Ty::Address => self.word(operand),
             }

@@ -136,7 +136,11 @@ impl Builder<'_> {
                 let mask = self.operand(Some(value.args[0]), site.span)?;
                 Word::Reg(self.by_rule(Key::Op(Op::CountTrue), Elem::Bool, &[mask], &site)?)
             }
-            (op, _) => self.combined(op, [value.args[0], value.args[1]], &site)?,
+            (Op::ShiftBitsRight, Imm::Int(count)) => self.shifted(value.args[0], *count, &site)?,
+            (op, _) => match value.args[..] {
+                [a, b] => self.combined(op, [a, b], &site)?,
+                _ => return Err(self.lacks(site.span, "an operation on integers")),
+            },
         };
         self.words[index(id)] = Some(word);
         Ok(())
@@ -181,6 +185,18 @@ impl Builder<'_> {
         let count = self.number_or_reg(self.word(value.args[1])?, Ty::LONG, row, &site)?;
         self.simple(row, &[Operand::Memory(Address::at(base)), count], &site);
         Ok(())
+    }
+
+    /// A word moved toward its lowest bit, by the row's immediate or a number.
+    fn shifted(&mut self, of: ValueId, count: u32, site: &Site) -> Done<Word> {
+        let ty = self.source.values[of].ty;
+        let row = self.row(WordKey::Op(Op::ShiftBitsRight, self.word_elem(ty)), site.span)?;
+        let from = Operand::Reg(self.reg_of(self.word(of)?, ty, site)?);
+        if row.info().imm {
+            return Ok(Word::Reg(self.emit(row, [from].into_iter().collect(), Some(count as u8), None, site)));
+        }
+        let count = self.number_or_reg(Word::Number(count.into()), ty, row, site)?;
+        Ok(Word::Reg(self.simple(row, &[from, count], site)))
     }
 
     /// How a word of this type is held.
