@@ -5,7 +5,7 @@ use crate::world::{Slot, World, random};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 use rake_testkit::special::Bits;
-use rake_testkit::x86::runs::{End, Place};
+use rake_testkit::x86::runs::{End, Out, Place};
 
 /// Loops that stop at `n`, whatever the views hold.
 const LOOPS: &str = "\
@@ -40,6 +40,20 @@ run ends(x: []f32, out: mut []f32, <n: i32>):
   out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
 ";
 
+/// Numbers, truths and choices that no lane holds. On one lane no access is out of range.
+const NUMBERS: &str = "\
+run numbers(x: []i32, out: mut []i32, <n: i32>):
+  let <a: i32> = <n> * <3> - <7>
+  let <c: i32> = if <a> > <n> then <n> else <a>
+  let <h: i32> = abs(bit_xor(<c>, <n>))
+  let <m: i32> = min(<h>, <n>)
+  if <m> < <h> and <n> >= <2>:
+    out[<0> up to <n>] <- x[<0> up to <n>] * <m>
+  for <i: i32> from <m> up to <c> by <7>:
+    if <i> = <21> or <h> > <9>:
+      out[<i> up to <n>] <- x[<i> up to <n>] + <h>
+";
+
 /// Bounds that differ by more than 32 bits hold.
 const PART: &str = "\
 run part(x: []f32, out: mut []f32, <i: i32>, <n: i32>):
@@ -64,27 +78,38 @@ on_each!(loops_over_views, loops);
 
 fn loops(profile: Profile) {
     let built = Built::new(LOOPS, profile);
-    let lanes = profile.lanes_of_bits(32);
-    let mut bits = Bits::new(21 + profile as u64);
     for number in 0..built.fused.functions.len() {
-        let mut worlds = Vec::new();
-        for count in 0..=3 * lanes + 3 {
-            for n in [count as i64, count as i64 - 1, count as i64 + 1, lanes as i64, 0, -3] {
-                for (x, out) in [(count, count), (count + lanes, count + 1)] {
-                    let counts = |parameter: usize| if parameter == 0 { x } else { out };
-                    let mut value = |slot: Slot, elem: Elem| match slot {
-                        Slot::Number(_) => n as u64,
-                        Slot::Element(..) => random(elem, &mut bits),
-                    };
-                    let world = World::with_counts(built.function(number), &counts, &mut value);
-                    worlds.push((world, LAYOUTS.to_vec()));
-                }
-            }
-        }
-        let outs = built.agrees(number, &worlds);
+        let outs = each_count(&built, number);
         let trapped = outs.iter().filter(|out| matches!(out.end, End::Trap(_))).count();
         assert!(outs.is_empty() || trapped > 0 && trapped < outs.len(), "{trapped} of {} trap", outs.len());
     }
+}
+
+on_each!(numbers_decide, numbers);
+
+fn numbers(profile: Profile) {
+    each_count(&Built::new(NUMBERS, profile), 0);
+}
+
+/// Runs a function of two views and a number on every count and on numbers around it.
+fn each_count(built: &Built, number: usize) -> Vec<Out> {
+    let lanes = built.fused.profile.lanes_of_bits(32);
+    let mut bits = Bits::new(21 + built.fused.profile as u64);
+    let mut worlds = Vec::new();
+    for count in 0..=3 * lanes + 3 {
+        for n in [count as i64, count as i64 - 1, count as i64 + 1, lanes as i64, 0, -3] {
+            for (x, out) in [(count, count), (count + lanes, count + 1)] {
+                let counts = |parameter: usize| if parameter == 0 { x } else { out };
+                let mut value = |slot: Slot, elem: Elem| match slot {
+                    Slot::Number(_) => n as u64,
+                    Slot::Element(..) => random(elem, &mut bits),
+                };
+                let world = World::with_counts(built.function(number), &counts, &mut value);
+                worlds.push((world, LAYOUTS.to_vec()));
+            }
+        }
+    }
+    built.agrees(number, &worlds)
 }
 
 on_each!(bounds_far_apart, far_apart);

@@ -160,6 +160,7 @@ const fn long(op: Scalar) -> Text {
         Scalar::AndLong => text(W, &[W, W], "$0 & $1"),
         Scalar::OrLong => text(W, &[W, W], "$0 | $1"),
         Scalar::XorLong => text(W, &[W, W], "$0 ^ $1"),
+        Scalar::BoolWord => text(U, &[U], "$0 & 1"),
         Scalar::ShrLong => text(W, &[W], "$0 >> $n"),
         Scalar::SignExtend => text(W, &[U], "(uint64_t)(int64_t)rake_i32($0)"),
         Scalar::ZeroExtend => text(W, &[U], "(uint64_t)$0"),

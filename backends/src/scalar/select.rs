@@ -190,6 +190,8 @@ fn truth(key: Key) -> Rule {
         Key::Op(Op::Bitmask) => seq![And(A, ONE)],
         Key::Op(Op::All | Op::Any) => Rule::Free(0),
         Key::Leave(Op::Bitmask | Op::All | Op::Any) => seq![BoolOut(A)],
+        // Only the lowest bit of a `bool` counts.
+        Key::Leave(Op::Param) => seq![BoolWord(A)],
         Key::EnterMask => seq![Sar(A) #31],
         Key::LeaveMask => Rule::Free(0),
         Key::EnterUniform | Key::EnterLow => seq![BoolIn(A)],

@@ -251,6 +251,7 @@ machine_table! {
         AndLong = word!("and_long" (25, 100) |x, y| x & y);
         OrLong = word!("or_long" (25, 100) |x, y| x | y);
         XorLong = word!("xor_long" (25, 100) |x, y| x ^ y);
+        BoolWord = row("bool_word", Word, WORD, &[G], (25, 100), |c, a: A| bits::map1(c, &a[0], |x| x & 1));
         ShrLong = row("shr_long", Word, LONG, &[L64], (25, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).imm();
         SignExtend = row("sign_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
         ZeroExtend = row("zero_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(a[0][0].into()));
