@@ -12,6 +12,9 @@ mod engine;
 #[allow(dead_code)]
 #[path = "../exec/machine.rs"]
 mod machine;
+#[allow(dead_code)]
+#[path = "../runs/programs.rs"]
+mod run_programs;
 mod scalar;
 #[path = "../support/mod.rs"]
 mod support;

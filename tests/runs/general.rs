@@ -1,76 +1,12 @@
 //! General runs: loops over views, tail forms, checks that trap before they touch memory, gathers.
 
 use crate::build::{Built, Layout};
+use crate::programs::{GATHERS, LOOPS, NUMBERS, PART};
 use crate::world::{Slot, World, random};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 use rake_testkit::special::Bits;
 use rake_testkit::x86::runs::{End, Out, Place};
-
-/// Loops that stop at `n`, whatever the views hold.
-const LOOPS: &str = "\
-run sums(x: []f32, out: mut []f32, <n: i32>):
-  total := <0.0>
-  for <i: i32> from <0> up to <n> by <lanes>:
-    total <- total + x[<i> up to <n>]
-    out[<i> up to <n>] <- total
-
-run firsts(x: []i32, out: mut []i32, <n: i32>):
-  last := <-1>
-  for <i: i32> from <0> up to <n> by <lanes>:
-    if <i> > <5>:
-      last <- x[<i> up to <n>]
-    else:
-      last <- last + <x[i]>
-    out[<i> up to <n>] <- last
-
-run twice(x: []u32, out: mut []u32, <n: i32>):
-  for <i: i32> from <0> up to <n> by <lanes>:
-    out[<i>] <- x[<i>] + x[<i>]
-
-run thirds(x: []f32, out: mut []f32, <n: i32>):
-  for <i: i32> from <0> up to <n> by <3>:
-    out[<i> up to <n>] <- x[<i> up to <n>] * 2.0
-
-run both(x: []f32, out: mut []f32, <n: i32>):
-  for <i: i32> from <-2> up to <n> by <lanes>:
-    out[<i> + <2> up to <n>] <- x[<i> + <1> up to <n> - <1>] + 1.0
-
-run ends(x: []f32, out: mut []f32, <n: i32>):
-  out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
-";
-
-/// Numbers, truths and choices that no lane holds. On one lane no access is out of range.
-const NUMBERS: &str = "\
-run numbers(x: []i32, out: mut []i32, <n: i32>):
-  let <a: i32> = <n> * <3> - <7>
-  let <c: i32> = if <a> > <n> then <n> else <a>
-  let <h: i32> = abs(bit_xor(<c>, <n>))
-  let <m: i32> = min(<h>, <n>)
-  if <m> < <h> and <n> >= <2>:
-    out[<0> up to <n>] <- x[<0> up to <n>] * <m>
-  for <i: i32> from <m> up to <c> by <7>:
-    if <i> = <21> or <h> > <9>:
-      out[<i> up to <n>] <- x[<i> up to <n>] + <h>
-";
-
-/// Bounds that differ by more than 32 bits hold.
-const PART: &str = "\
-run part(x: []f32, out: mut []f32, <i: i32>, <n: i32>):
-  out[<i> up to <n>] <- x[<i> up to <n>]
-";
-
-/// Elements by number.
-const GATHERS: &str = "\
-pack P { i32: at; f32: x; }
-
-run look(p: stack P, table: []f32) -> stack P:
-  p with { x: table[p.at] } where p.at != <99>
-
-run all(p: stack P, table: []f32, <k: f32>) -> stack P:
-  let t = table[p.at]
-  p with { x: t * <k> + p.x }
-";
 
 const LAYOUTS: [Layout; 3] = [&|_| Place::BeforeGuard, &|_| Place::AfterGuard, &|thing| Place::Offset(4 * thing + 1)];
 
@@ -88,7 +24,8 @@ fn loops(profile: Profile) {
 on_each!(numbers_decide, numbers);
 
 fn numbers(profile: Profile) {
-    each_count(&Built::new(NUMBERS, profile), 0);
+    let built = Built::new(NUMBERS, profile);
+    (0..built.fused.functions.len()).for_each(|number| drop(each_count(&built, number)));
 }
 
 /// Runs a function of two views and a number on every count and on numbers around it.
@@ -147,7 +84,7 @@ fn gathers(profile: Profile) {
                 let mut value = |slot: Slot, elem: Elem| match slot {
                     // One index in many is wrong, or the one that is left out.
                     Slot::Element(0, 0, _) if wrong > 0 && bits.below(40) < wrong => strange[bits.below(5)] as u64,
-                    Slot::Element(0, 0, _) if bits.below(4) == 0 && number == 0 => 99,
+                    Slot::Element(0, 0, _) if bits.below(4) == 0 && number < 2 => 99,
                     Slot::Element(0, 0, _) => bits.below(elements as usize) as u64,
                     _ => random(elem, &mut bits),
                 };

@@ -112,5 +112,87 @@ run floats(c: stack Cell, <a: f32>, <b: f32>, <i: i32>, <d: f32>, <e: f32>, <f: 
   c with { x: if c.n < <i> then c.x * <low> + <j> else c.x * <high> - <a> }
 ";
 
-/// All of them.
+/// All runs of stacks.
 pub const ALL: [&str; 8] = [SCALE, WIDTHS, SWAP, WHERE, COMPACT, TWO, SEQUENCES, MANY];
+
+/// Loops that stop at `n`, whatever the views hold.
+pub const LOOPS: &str = "\
+run sums(x: []f32, out: mut []f32, <n: i32>):
+  total := <0.0>
+  for <i: i32> from <0> up to <n> by <lanes>:
+    total <- total + x[<i> up to <n>]
+    out[<i> up to <n>] <- total
+
+run firsts(x: []i32, out: mut []i32, <n: i32>):
+  last := <-1>
+  for <i: i32> from <0> up to <n> by <lanes>:
+    if <i> > <5>:
+      last <- x[<i> up to <n>]
+    else:
+      last <- last + <x[i]>
+    out[<i> up to <n>] <- last
+
+run twice(x: []u32, out: mut []u32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes>:
+    out[<i>] <- x[<i>] + x[<i>]
+
+run thirds(x: []f32, out: mut []f32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <3>:
+    out[<i> up to <n>] <- x[<i> up to <n>] * 2.0
+
+run both(x: []f32, out: mut []f32, <n: i32>):
+  for <i: i32> from <-2> up to <n> by <lanes>:
+    out[<i> + <2> up to <n>] <- x[<i> + <1> up to <n> - <1>] + 1.0
+
+run ends(x: []f32, out: mut []f32, <n: i32>):
+  out[<0> up to <n>] <- x[<0> up to <n>] * <x[n-1]>
+";
+
+/// Numbers, truths and choices that no lane holds. On one lane no access is out of range.
+pub const NUMBERS: &str = "\
+run numbers(x: []i32, out: mut []i32, <n: i32>):
+  let <a: i32> = <n> * <3> - <7>
+  let <c: i32> = if <a> > <n> then <n> else <a>
+  let <h: i32> = abs(bit_xor(<c>, <n>))
+  let <m: i32> = min(<h>, <n>)
+  if <m> < <h> and <n> >= <2>:
+    out[<0> up to <n>] <- x[<0> up to <n>] * <m>
+  for <i: i32> from <m> up to <c> by <7>:
+    if <i> = <21> or <h> > <9>:
+      out[<i> up to <n>] <- x[<i> up to <n>] + <h>
+
+run elements(x: []i32, out: mut []i32, <n: i32>):
+  let <u: u32> = bit_and(bitcast(u32, bit_xor(<x[0]>, <n>)), <31>)
+  for <i: u32> from <0> up to bit_or(<u>, <3>) by <5>:
+    let <m: i32> = min(<n>, <40>)
+    out[<i> up to <m>] <- x[<i> up to <m>] - <m>
+
+run neighbours(x: []i32, out: mut []i32, <n: i32>):
+  if <x[0]> > <n>:
+    out[bit_xor(<n>, <1>)] <- x[<n>] + <x[0]>
+";
+
+/// Bounds that differ by more than 32 bits hold.
+pub const PART: &str = "\
+run part(x: []f32, out: mut []f32, <i: i32>, <n: i32>):
+  out[<i> up to <n>] <- x[<i> up to <n>]
+";
+
+/// Elements by number.
+pub const GATHERS: &str = "\
+pack P { i32: at; f32: x; }
+
+run look(p: stack P, table: []f32) -> stack P:
+  p with { x: table[p.at] } where p.at != <99>
+
+run numbers(p: stack P, table: []u32) -> stack P:
+  p with { at: bitcast(i32s, table[p.at]) } where p.at != <99>
+
+run all(p: stack P, table: []f32, <k: f32>) -> stack P:
+  let t = table[p.at]
+  p with { x: t * <k> + p.x }
+
+run every(p: stack P, table: []u32) -> stack P:
+  let t = table[p.at]
+  p with { at: bitcast(i32s, t) }
+";

@@ -192,6 +192,7 @@ fn truth(key: Key) -> Rule {
         Key::Leave(Op::Bitmask | Op::All | Op::Any) => seq![BoolOut(A)],
         // Only the lowest bit of a `bool` counts.
         Key::Leave(Op::Param) => seq![BoolWord(A)],
+        Key::Leave(Op::Not) => seq![NotWord(A)],
         Key::EnterMask => seq![Sar(A) #31],
         Key::LeaveMask => Rule::Free(0),
         Key::EnterUniform | Key::EnterLow => seq![BoolIn(A)],

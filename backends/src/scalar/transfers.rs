@@ -1,7 +1,7 @@
 //! What moves elements between values and memory, and what computes integers of 64 bits, in the selection table.
 //!
 //! ```text
-//! load u8 into u32s, where %6          load_u8_where %6, [%1 + %2]
+//! load i32s, where %6                  load_u32_where %6, [%1 + %2]
 //! ```
 
 use crate::steps::{A, B, steps};
@@ -35,11 +35,7 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
         },
         Key::LoadWhere(memory) => match (memory, memory.bits()) {
             (Elem::F32, _) => seq![LoadF32Where(A, PLACE)],
-            (Elem::I8, _) => seq![LoadI8Where(A, PLACE)],
-            (Elem::I16, _) => seq![LoadI16Where(A, PLACE)],
             (_, 32) => seq![LoadU32Where(A, PLACE)],
-            (_, 16) => seq![LoadU16Where(A, PLACE)],
-            (_, 8) => seq![LoadU8Where(A, PLACE)],
             _ => none,
         },
         Key::Store(memory) => match (memory, memory.bits()) {
@@ -78,13 +74,10 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
         WordKey::Op(Op::ShiftBitsRight, elem) if elem.bits() == 64 => Scalar::ShrLong,
         WordKey::Extend(elem) if elem.class() == ElemClass::Signed => Scalar::SignExtend,
         WordKey::Extend(_) => Scalar::ZeroExtend,
-        WordKey::Load(elem) => match (elem, elem.bits()) {
-            (_, 64) => Scalar::LoadLong,
-            (_, 32) => Scalar::LoadWord,
-            (Elem::I16, _) => Scalar::LoadSignedHalf,
-            (_, 16) => Scalar::LoadHalf,
-            (Elem::I8, _) => Scalar::LoadSignedByte,
-            _ => Scalar::LoadByte,
+        WordKey::Load(elem) => match elem.bits() {
+            64 => Scalar::LoadLong,
+            32 => Scalar::LoadWord,
+            _ => return None,
         },
         WordKey::StoreLong => Scalar::StoreLong,
         WordKey::Constant(_) => Scalar::LongConst,

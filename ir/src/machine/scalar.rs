@@ -227,10 +227,6 @@ machine_table! {
         LoadI8 = load!("load_i8" P1 |x| x as i8 as u32);
         LoadF32Where = load!(where "load_f32_where" P4 |x| x);
         LoadU32Where = load!(where "load_u32_where" P4 |x| x);
-        LoadU16Where = load!(where "load_u16_where" P2 |x| x);
-        LoadI16Where = load!(where "load_i16_where" P2 |x| x as i16 as u32);
-        LoadU8Where = load!(where "load_u8_where" P1 |x| x);
-        LoadI8Where = load!(where "load_i8_where" P1 |x| x as i8 as u32);
         GatherF32 = load!("gather_f32" PL |x| x);
         GatherU32 = load!("gather_u32" PL |x| x);
         GatherF32Where = load!(where "gather_f32_where" PL |x| x);
@@ -252,15 +248,12 @@ machine_table! {
         OrLong = word!("or_long" (25, 100) |x, y| x | y);
         XorLong = word!("xor_long" (25, 100) |x, y| x ^ y);
         BoolWord = row("bool_word", Word, WORD, &[G], (25, 100), |c, a: A| bits::map1(c, &a[0], |x| x & 1));
+        NotWord = row("not_word", Word, WORD, &[G], (25, 100), |c, a: A| bits::map1(c, &a[0], |x| !x & 1));
         ShrLong = row("shr_long", Word, LONG, &[L64], (25, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).imm();
         SignExtend = row("sign_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
         ZeroExtend = row("zero_extend", Word, LONG, &[G], (25, 100), |_, a: A| bits::of_long(a[0][0].into()));
         LongConst = row("long_const", Word, LONG, &[C64], (25, 100), |_, a: A| a[0]);
         MoveLong = row("move_long", Move, LONG, &[L64], (25, 100), |_, a: A| bits::of_long(bits::long(&a[0])));
-        LoadByte = row("load_byte", Transfer, WORD, &[P1], (50, 400), |_, a: A| a[0]);
-        LoadSignedByte = row("load_signed_byte", Transfer, WORD, &[P1], (50, 400), |c, a: A| bits::map1(c, &a[0], |x| x as i8 as u32));
-        LoadHalf = row("load_half", Transfer, WORD, &[P2], (50, 400), |_, a: A| a[0]);
-        LoadSignedHalf = row("load_signed_half", Transfer, WORD, &[P2], (50, 400), |c, a: A| bits::map1(c, &a[0], |x| x as i16 as u32));
         LoadWord = row("load_word", Transfer, WORD, &[P4], (50, 400), |_, a: A| a[0]);
         LoadLong = row("load_long", Transfer, LONG, &[P8], (50, 400), |_, a: A| a[0]);
         StoreLong = row("store_long", Transfer, None, &[P8, I64], (100, 0), |_, a: A| a[1]).writes();
