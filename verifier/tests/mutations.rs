@@ -55,17 +55,32 @@ fn decoded(code: &[u8]) -> Option<Vec<iced_x86::Instruction>> {
     all.iter().all(|i| !i.is_invalid()).then_some(all)
 }
 
-/// Puts every other value into every code byte of every second row of the table.
+/// The values that a byte is changed to: each of its bits flipped, and eight more that differ from byte to byte. With
+/// `RAKE_TEST_BYTES` set, every other value.
+fn others(right: u8, at: usize) -> Vec<u8> {
+    if std::env::var_os("RAKE_TEST_BYTES").is_some() {
+        return (0..=255).filter(|&value| value != right).collect();
+    }
+    let mut random = Random(at as u64 + 1);
+    let flipped = (0..8).map(|bit| right ^ 1 << bit);
+    let far = (0..8).map(|_| random.next(256) as u8);
+    let mut values: Vec<u8> = flipped.chain(far).filter(|&value| value != right).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Changes every code byte of every row of the table.
 fn change_code_bytes(profile: Profile) {
     let (mut tried, mut same) = (0u64, 0u64);
-    for program in row_by_row(profile, 1).into_iter().step_by(2) {
+    for program in row_by_row(profile, 1) {
         let metadata = Metadata::of(&program, OPTIONS.exported);
         let mut object = emit(&program);
         let text = section(&object, ".text");
         let before = decoded(&object[text.clone()]);
         for at in text.clone() {
             let right = object[at];
-            for value in (0..=255).filter(|&v| v != right) {
+            for value in others(right, at) {
                 object[at] = value;
                 tried += 1;
                 if accepts(&object, &metadata, &program) {
@@ -78,7 +93,7 @@ fn change_code_bytes(profile: Profile) {
         }
     }
     eprintln!("{profile}: {tried} code mutations tried, {same} left the same instructions, all others rejected");
-    assert!(tried > 50_000);
+    assert!(tried > 20_000);
 }
 
 #[test]
