@@ -20,6 +20,7 @@ mod reject;
 mod reload;
 mod rematerialise;
 mod residence;
+mod shorten;
 
 use crate::pressure::{Body, excess, peak};
 use crate::schedule::orders;
@@ -147,7 +148,7 @@ fn attempt(body: &Body, order: &[u32]) -> Option<Function> {
         return None;
     }
     let residence = residence::choose(body, order, needs);
-    assign::run(body, order, &residence)
+    assign::run(body, order, &residence).map(|f| shorten::run(f, body.profile))
 }
 
 #[cfg(test)]

@@ -277,6 +277,7 @@ pub const IDIOMS: Idioms = Idioms {
         copy_rack: MachOp::A64(A64::Mov),
         copy_word: MachOp::A64(A64::MovWord),
         leave_racks: None,
+        first_high: None,
         ret: MachOp::A64(A64::Ret),
     }),
     control: None,

@@ -92,6 +92,8 @@ pub struct RegisterIdioms {
     pub copy_word: MachOp,
     /// What a function executes before it returns no rack; `None` where nothing is due.
     pub leave_racks: Option<MachOp>,
+    /// The first rack register that makes an instruction longer as its second operand than as its first, where some do.
+    pub first_high: Option<u8>,
     /// Returns.
     pub ret: MachOp,
 }

@@ -684,21 +684,23 @@ const SSE_REGISTERS: RegisterIdioms = RegisterIdioms {
     copy_rack: MachOp::X86(X86::Mov),
     copy_word: MachOp::X86(X86::MoveWord),
     leave_racks: None,
+    first_high: None,
     ret: MachOp::X86(X86::Ret),
 };
 
 /// Idioms with VEX: one instruction broadcasts, and the upper halves are cleared for the caller's SSE code.
-const VEX_IDIOMS: Idioms = Idioms {
-    registers: Some(RegisterIdioms {
-        load_splat: Some(MachOp::X86(X86::LoadSplat)),
-        leave_racks: Some(MachOp::X86(X86::Vzeroupper)),
-        ..SSE_REGISTERS
-    }),
-    ..SSE_IDIOMS
+const VEX_IDIOMS: Idioms = Idioms { registers: Some(VEX_REGISTERS), ..SSE_IDIOMS };
+
+const VEX_REGISTERS: RegisterIdioms = RegisterIdioms {
+    load_splat: Some(MachOp::X86(X86::LoadSplat)),
+    leave_racks: Some(MachOp::X86(X86::Vzeroupper)),
+    first_high: Some(8),
+    ..SSE_REGISTERS
 };
 
 /// Idioms with EVEX: masks have registers of their own.
 const EVEX_IDIOMS: Idioms = Idioms {
+    registers: Some(RegisterIdioms { first_high: None, ..VEX_REGISTERS }),
     masks: Some(MaskIdioms {
         none: MachOp::X86(X86::Kzero),
         all: MachOp::X86(X86::Kones),
