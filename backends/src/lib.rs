@@ -5,11 +5,13 @@ pub(crate) mod assembly;
 pub mod c;
 pub mod c_header;
 pub mod elf;
+pub(crate) mod jumps;
 mod picture;
 pub mod scalar;
 mod steps;
 #[cfg(test)]
 mod testing;
+pub(crate) mod unwind;
 pub mod wasm;
 pub mod x86;
 

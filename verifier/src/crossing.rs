@@ -1,14 +1,16 @@
 //! Which rows of a machine table move lanes: found by executing them, so that no list of names has to be kept.
 
 use rake_ir::machine::bits::Bits;
-use rake_ir::machine::{Ctx, Kind, MachInfo};
+use rake_ir::machine::{Class, Ctx, Kind, MachInfo};
 
 /// Immediates that are tried: lanes of both operands, bytes, and shifts.
 const IMMEDIATES: &[u8] = &[0, 1, 2, 3, 4, 8, 0x10, 0x12, 0x21, 0x30];
 
-/// Whether some 32-bit lane of the result depends on another lane of an operand. Copies and constants do not.
+/// Whether some 32-bit lane of the result depends on another lane of an operand. Copies and constants do not, and what
+/// touches no rack has no lanes.
 pub fn crosses(info: &MachInfo, lanes: usize) -> bool {
-    if matches!(info.kind, Kind::Move | Kind::Const | Kind::Control) {
+    let racks = info.dst.iter().chain(info.slots.iter().map(|slot| &slot.view)).any(|view| view.class() == Class::V);
+    if !racks || matches!(info.kind, Kind::Move | Kind::Const | Kind::Control) {
         return false;
     }
     let imms = if info.imm { IMMEDIATES } else { &[0] };
@@ -59,7 +61,8 @@ mod tests {
         let crossing = [
             FmulLane, Fminv, Fmaxv, FmlaLane, MulLane, Addv, Sminv, Smaxv, Uminv, Umaxv, Zip1, Zip2, Uzp1, Uzp2, Trn1, Trn2,
             Zip1Half, Zip2Half, Rev64, Ext, DupLane, DupHalf, OneLane, HighHalf, InsLane, InsHalf, Tbl, Tbx,
-            Smull, Smull2, Addp, Sqxtn, Sqxtn2, Ushll, Ushll2, DupWord, LaneOut, InsWord,
+            Smull, Smull2, Addp, Sqxtn, Sqxtn2, Ushll, Ushll2, Sshll, UshllWords, SshllWords, Xtn, XtnBytes, CmgtLong,
+            DupLong, DupWord, LaneOut, InsWord,
         ];
         for &op in ALL {
             assert_eq!(crosses(op.info(), 4), crossing.contains(&op), "{op:?}");

@@ -17,16 +17,21 @@
 //! ```
 
 use super::elf::PROPERTY;
-use super::encode::Pool;
+use super::encode::{Pool, above, frame};
+use super::jumps::mnemonic;
 use super::layout::{PADDING, lay_out};
+use super::unwind::STACK;
 use crate::Options;
 use crate::assembly::{self, Dialect};
 use crate::elf::FUNCTION_ALIGN;
+use crate::jumps::{Target, is_label, jumps};
+use crate::unwind;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
 use rake_ir::machine::aarch64::expanded;
-use rake_ir::machine::{Inst, MachOp, PhysReg};
+use rake_ir::machine::{Address, Class, Inst, MachOp, Operand, PhysReg};
 use rake_ir::span::Span;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const DIALECT: Dialect = Dialect { comment: "//", at: '%', padding: PADDING, landing: "bti c", property: PROPERTY };
@@ -44,8 +49,8 @@ pub fn emit(
     let stamp = options.stamp(program.profile, program.fuse);
     let mut out = assembly::begin(&DIALECT, &stamp);
     out.reserve(layout.text.len() * 8 + 1024);
-    for (function, pool) in program.functions.iter().zip(&layout.pools) {
-        emit_function(&mut out, function, pool, (options.exported)(&function.name), line);
+    for (number, (function, pool)) in program.functions.iter().zip(&layout.pools).enumerate() {
+        emit_function(&mut out, (number, function), pool, (options.exported)(&function.name), line);
     }
     assembly::end(&mut out, &DIALECT, &stamp);
     Ok(out)
@@ -53,7 +58,7 @@ pub fn emit(
 
 fn emit_function(
     out: &mut String,
-    function: &Function,
+    (number, function): (usize, &Function),
     pool: &Pool,
     exported: bool,
     line: &dyn Fn(Span) -> Option<(String, u32)>,
@@ -64,14 +69,37 @@ fn emit_function(
         Some(place) => label(&function.name, place),
         None => String::new(),
     };
+    let (jumps, frame) = (jumps(function), frame(function));
+    let targets: BTreeSet<Target> = jumps.iter().flatten().map(|jump| jump.to).collect();
+    let traps = targets.contains(&Target::Trap);
+    let rules = unwind::rules(&STACK, function, traps);
+    let rules_at = |out: &mut String, at: usize| {
+        rules.iter().filter(|(before, _)| *before == at).for_each(|(_, rule)| unwind::directive(out, &STACK, *rule));
+    };
     let mut said = (None, None);
-    for inst in &function.insts {
+    for (at, inst) in function.insts.iter().enumerate() {
+        rules_at(out, at);
+        if targets.contains(&Target::Inst(at as u32)) {
+            let _ = writeln!(out, "{}:", target(number, Target::Inst(at as u32)));
+        }
+        if is_label(inst.op.flow()) {
+            continue;
+        }
         let here = (line(inst.span), inst.region);
         if here != said {
             assembly::remark(out, &DIALECT, &here.0, here.1);
             said = here;
         }
-        instruction(out, inst, &label);
+        match jumps[at] {
+            Some(jump) => {
+                let _ = writeln!(out, "\t{:<7} {}", mnemonic(jump.cond), target(number, jump.to));
+            }
+            None => instruction(out, inst, frame, &label),
+        }
+    }
+    rules_at(out, function.insts.len());
+    if traps {
+        let _ = writeln!(out, "{}:\n\tbrk     #0x1", target(number, Target::Trap));
     }
     assembly::end_function(out, &function.name);
     if !pool.places.is_empty() {
@@ -88,18 +116,39 @@ fn label(function: &str, place: usize) -> String {
     format!(".L{function}_{place}")
 }
 
+/// The label of a place that jumps lead to.
+fn target(function: usize, target: Target) -> String {
+    match target {
+        Target::Inst(inst) => format!(".L{function}_{inst}"),
+        Target::Trap => format!(".L{function}_trap"),
+    }
+}
+
+/// An address as it is written.
+fn place(address: Address<PhysReg>) -> String {
+    let base = format!("x{}", address.base.number);
+    match address.index {
+        None if address.disp == 0 => format!("[{base}]"),
+        None => format!("[{base}, #{}]", address.disp),
+        Some(index) if address.scale == 0 => format!("[{base}, x{}]", index.number),
+        Some(index) => format!("[{base}, x{}, lsl #{}]", index.number, address.scale),
+    }
+}
+
 /// Writes one instruction: its row's syntax ([`A64::syntax`]), filled in.
-fn instruction(out: &mut String, inst: &Inst<PhysReg>, label: &dyn Fn(u32) -> String) {
+fn instruction(out: &mut String, inst: &Inst<PhysReg>, frame: u32, label: &dyn Fn(u32) -> String) {
     let MachOp::A64(op) = inst.op else { return };
     let mut operands = op.syntax().to_owned();
     if let Some(dst) = inst.dst {
         operands = operands.replace("{d}", &dst.number.to_string());
     }
     for (slot, arg) in inst.args.iter().enumerate() {
-        let text = match (arg.reg(), arg.literal()) {
-            (Some(register), _) => register.number.to_string(),
-            (None, Some(literal)) => label(literal.0),
-            (None, None) => continue,
+        let text = match *arg {
+            Operand::Reg(word) if word.class == Class::S => above(word, frame).to_string(),
+            Operand::Reg(register) => register.number.to_string(),
+            Operand::Literal(literal) | Operand::Broadcast(literal) => label(literal.0),
+            Operand::Memory(address) | Operand::MemoryElement(address) => place(address),
+            Operand::Number(number) => number.to_string(),
         };
         operands = operands.replace(&format!("{{{slot}}}"), &text);
     }

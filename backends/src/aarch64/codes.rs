@@ -2,6 +2,8 @@
 //! Manual (DDI 0487, sections C6.2 and C7.2).
 
 use rake_ir::machine::aarch64::A64;
+use rake_ir::machine::aarch64::numbers::{self, Mode};
+use rake_ir::machine::{self, PhysReg};
 
 /// An operation's encoding: a word, and what fills the bits that it leaves zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +25,53 @@ pub(super) enum Field {
     Address,
     /// The immediate.
     Imm(Immediate),
+    /// The address of a place of so many bytes: register and displacement, or two registers.
+    Place(u8, u8),
+    /// The number that an operand is.
+    Number(u8, Number),
+    /// `imm12` of LDR for a word of the caller's frame, above what is saved.
+    Frame(u8),
+}
+
+/// Where a number goes, and which there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Number {
+    /// `sh:imm12` of ADD, SUB and CMP.
+    Sum,
+    /// `immr:imms` of AND, ORR and EOR of 64 bits.
+    Pattern,
+    /// `hw:imm16` of MOVZ.
+    Wide,
+    /// The same of MOVN: of the complement.
+    Complement,
+}
+
+/// The bits of a number; `None` when it does not fit.
+pub(super) fn number(kind: Number, number: i32) -> Option<u32> {
+    let bits = i64::from(number) as u64;
+    let wide = |bits| numbers::wide(bits).map(|(low, times)| u32::from(times) << 21 | u32::from(low) << 5);
+    match kind {
+        Number::Sum if !numbers::is_sum(number) => None,
+        Number::Sum if number < 1 << 12 => Some((number as u32) << 10),
+        Number::Sum => Some(1 << 22 | (number as u32 >> 12) << 10),
+        Number::Pattern => numbers::pattern(bits).map(|(immr, imms)| u32::from(immr) << 16 | u32::from(imms) << 10),
+        Number::Wide => wide(bits),
+        Number::Complement => wide(!bits),
+    }
+}
+
+/// The bits of an address (DDI 0487, section C4.1, "Loads and stores"): which of the modes, and what belongs to it.
+pub(super) fn place(address: &machine::Address<PhysReg>, bytes: u8) -> Option<u32> {
+    let register = |register: PhysReg| u32::from(register.number & 31);
+    let mode = match numbers::mode(address, bytes.into())? {
+        Mode::Scaled(times) => 1 << 24 | u32::from(times) << 10,
+        Mode::Unscaled(disp) => (disp as u32 & 0x1ff) << 12,
+        // LSL, and whether by the size.
+        Mode::Indexed(scaled) => {
+            1 << 21 | register(address.index?) << 16 | 0b011 << 13 | u32::from(scaled) << 12 | 0b10 << 10
+        }
+    };
+    Some(mode | register(address.base) << 5)
 }
 
 /// Where an immediate goes, and which there are. Sizes are those of a lane in bits.
@@ -46,6 +95,10 @@ pub(super) enum Immediate {
     Wide,
     /// `immr` of UBFM: the distance of a shift of a general register's 32 bits to the right.
     Rotate,
+    /// The same of 64 bits.
+    RotateLong,
+    /// `imm6` of ADD (shifted register), from 1 to 3.
+    Index,
 }
 
 /// The bits of an immediate; `None` when it does not fit.
@@ -63,6 +116,8 @@ pub(super) fn immediate(kind: Immediate, imm: u32) -> Option<u32> {
         Immediate::First => (imm < 16).then_some(imm << 11),
         Immediate::Wide => Some(imm << 5),
         Immediate::Rotate => (imm < 32).then_some(imm << 16),
+        Immediate::RotateLong => (imm < 64).then_some(imm << 16),
+        Immediate::Index => (1..=3).contains(&imm).then_some(imm << 10),
     }
 }
 
@@ -71,7 +126,7 @@ const fn code(word: u32, fields: &'static [Field]) -> Code {
 }
 
 use Field::{Address, Arg, Dst, Imm, Near};
-use Immediate::{ByLane, Byte, First, Lane, Lanes, Left, Right, Rotate, Wide};
+use Immediate::{ByLane, Byte, First, Index, Lane, Lanes, Left, Right, Rotate, RotateLong, Wide};
 
 /// `Rd`: the destination.
 const D: Field = Dst(0);
@@ -87,6 +142,15 @@ const AN: &[Field] = &[D, N1];
 const DNM: &[Field] = &[D, N, M];
 const ANM: &[Field] = &[D, N1, M2];
 const DI: &[Field] = &[D, Imm(Byte)];
+/// A comparison's operands.
+const CN: &[Field] = &[N, M];
+/// `Rt` of what is loaded, or stored, and its place of so many bytes.
+const fn load<const BYTES: u8>() -> &'static [Field] {
+    &[D, Field::Place(0, BYTES)]
+}
+const fn store<const BYTES: u8>() -> &'static [Field] {
+    &[Arg(1, 0), Field::Place(0, BYTES)]
+}
 
 /// The encoding of an operation.
 #[rustfmt::skip]
@@ -214,7 +278,15 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::Ushll => code(0x2f08_a400, DN),
         A64::Ushll2 => code(0x6f08_a400, DN),
 
+        A64::UshllWords => code(0x2f10_a400, DN),
+        A64::SshllWords => code(0x0f10_a400, DN),
+        A64::Sshll => code(0x0f08_a400, DN),
+        A64::Xtn => code(0x0e61_2800, DN),
+        A64::XtnBytes => code(0x0e21_2800, DN),
+        A64::CmgtLong => code(0x4ee0_3400, DNM),
+
         // Between racks and general registers.
+        A64::DupLong => code(0x4e08_0c00, DN),
         A64::DupWord => code(0x4e04_0c00, DN),
         A64::FmovIn => code(0x1e27_0000, DN),
         A64::FmovOut => code(0x1e26_0000, DN),
@@ -258,6 +330,64 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::MoviMask => code(0x6f00_e400, DI),
         A64::Fmov => code(0x4f00_f400, DI),
         A64::Ret => code(0xd65f_03c0, &[]),
+        _ => of_run(op),
+    }
+}
+
+/// The encoding of a row of runs. Markers have none of their own: jumps depend on where they lead.
+#[rustfmt::skip]
+const fn of_run(op: A64) -> Code {
+    match op {
+        A64::AddLong => code(0x8b00_0000, DNM),
+        A64::AddNumber => code(0x9100_0000, &[D, N, Field::Number(1, Number::Sum)]),
+        A64::AddShifted => code(0x8b00_0000, &[D, N, M, Imm(Index)]),
+        A64::SubLong => code(0xcb00_0000, DNM),
+        A64::SubNumber => code(0xd100_0000, &[D, N, Field::Number(1, Number::Sum)]),
+        A64::AndLong => code(0x8a00_0000, DNM),
+        A64::AndNumber => code(0x9240_0000, &[D, N, Field::Number(1, Number::Pattern)]),
+        A64::OrLong => code(0xaa00_0000, DNM),
+        A64::OrNumber => code(0xb240_0000, &[D, N, Field::Number(1, Number::Pattern)]),
+        A64::XorLong => code(0xca00_0000, DNM),
+        A64::XorNumber => code(0xd240_0000, &[D, N, Field::Number(1, Number::Pattern)]),
+        // MADD of the zero register; UBFM to bit 63; SBFM and UBFM of the low 32 bits; ORR of the zero register.
+        A64::MulLong => code(0x9b00_7c00, DNM),
+        A64::ShrLong => code(0xd340_fc00, &[D, N, Imm(RotateLong)]),
+        A64::SignExtend => code(0x9340_7c00, DN),
+        A64::ZeroExtend => code(0xd340_7c00, DN),
+        A64::MovLong => code(0xaa00_03e0, &[D, Arg(0, 16)]),
+        A64::MovNumber => code(0xd280_0000, &[D, Field::Number(0, Number::Wide)]),
+        A64::MovNot => code(0x9280_0000, &[D, Field::Number(0, Number::Complement)]),
+        A64::LdrNumber => code(0x5800_0000, &[D, Near]),
+
+        // Transfers, of no mode yet.
+        A64::LdrByte => code(0x3840_0000, load::<1>()),
+        A64::LdrSignedByte => code(0x38c0_0000, load::<1>()),
+        A64::LdrHalf => code(0x7840_0000, load::<2>()),
+        A64::LdrSignedHalf => code(0x78c0_0000, load::<2>()),
+        A64::LdrWord => code(0xb840_0000, load::<4>()),
+        A64::LdrLong => code(0xf840_0000, load::<8>()),
+        A64::StrLong => code(0xf800_0000, store::<8>()),
+        A64::TakeArgument => code(0xf940_03e0, &[D, Field::Frame(0)]),
+        A64::LdrRack => code(0x3cc0_0000, load::<16>()),
+        A64::LdrEight => code(0xfc40_0000, load::<8>()),
+        A64::LdrFour => code(0xbc40_0000, load::<4>()),
+        A64::LdrTwo => code(0x7c40_0000, load::<2>()),
+        A64::LdrOne => code(0x3c40_0000, load::<1>()),
+        A64::StrRack => code(0x3c80_0000, store::<16>()),
+        A64::StrEight => code(0xfc00_0000, store::<8>()),
+        A64::StrFour => code(0xbc00_0000, store::<4>()),
+        A64::StrTwo => code(0x7c00_0000, store::<2>()),
+        A64::StrOne => code(0x3c00_0000, store::<1>()),
+
+        // SUBS to the zero register.
+        A64::CompareLong => code(0xeb00_001f, CN),
+        A64::CompareLongNumber => code(0xf100_001f, &[N, Field::Number(1, Number::Sum)]),
+        A64::CompareWord => code(0x6b00_001f, CN),
+        A64::CompareWordNumber => code(0x7100_001f, &[N, Field::Number(1, Number::Sum)]),
+        // STR and LDR that move the stack pointer by 16, before and after.
+        A64::Push => code(0xf81f_0fe0, &[Arg(0, 0)]),
+        A64::Pop => code(0xf841_07e0, &[D]),
+        _ => code(0, &[]),
     }
 }
 

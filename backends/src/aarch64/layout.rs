@@ -33,7 +33,7 @@ pub fn lay_out(program: &Program) -> Result<Layout, Diagnostic> {
     }
     let mut out = Layout::default();
     for function in &program.functions {
-        let Encoded { code, pool, starts } = encode(function)?;
+        let Encoded { code, pool, starts, unwind } = encode(function)?;
         // Padding is code, so a text that has both turns to code where the literals end.
         if out.turns.last().is_none_or(|&(_, code)| !code) {
             out.turns.push((out.text.len() as u32, true));
@@ -48,13 +48,7 @@ pub fn lay_out(program: &Program) -> Result<Layout, Diagnostic> {
             out.text.resize(start + at as usize, PADDING);
             out.text.extend(function.literals.get(literal as usize).into_iter().flatten());
         }
-        out.functions.push(Placed {
-            name: function.name.clone(),
-            start: start as u32,
-            len,
-            insts: starts,
-            unwind: Vec::new(),
-        });
+        out.functions.push(Placed { name: function.name.clone(), start: start as u32, len, insts: starts, unwind });
         out.pools.push(pool);
     }
     Ok(out)

@@ -5,7 +5,7 @@
 
 mod folds;
 
-use super::shuffle;
+use super::{shuffle, transfers};
 use crate::steps::{A, B, C, S0, S1, S2, S3, S4, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::aarch64::A64;
@@ -13,7 +13,7 @@ use rake_ir::machine::tables::{COMPRESS_BYTES, EXPAND_BYTES};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Elem;
-use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target};
+use rake_passes::select::rule::{Instance, Key, PlannedSrc, PlannedStep, Rule, Src, Step, StepImm, Target, WordKey};
 
 /// The selection table.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +23,9 @@ impl Target for A64Target {
     fn rule(&self, key: Key, elem: Elem, profile: Profile) -> Rule {
         if profile.info().family != Family::Aarch64 {
             return Rule::Unsupported("not an AArch64 profile");
+        }
+        if let Some(rule) = transfers::rule(key, elem) {
+            return rule;
         }
         match (key, elem) {
             (Key::Leave(op), _) => leave(op, elem),
@@ -34,6 +37,10 @@ impl Target for A64Target {
             (_, Elem::Bool) => truth(key),
             _ => Rule::Unsupported("only 32-bit elements are available yet"),
         }
+    }
+
+    fn word(&self, key: WordKey, _: Profile) -> Option<MachOp> {
+        transfers::word(key)
     }
 
     fn reads_part(&self, key: Key, _: &Imm, _: Profile, operand: usize) -> bool {

@@ -13,9 +13,10 @@ use super::elf::PROPERTY;
 use super::encode::{frame, instruction};
 use super::jumps::{LOOP_ALIGN, Target, alignment, is_aligned, is_label, jumps, mnemonic};
 use super::layout::{Layout, PADDING, lay_out};
-use super::unwind;
+use super::unwind::STACK;
 use crate::Options;
 use crate::assembly::{self, Dialect};
+use crate::unwind;
 use iced_x86::{Formatter, GasFormatter, OpKind, SymbolResolver, SymbolResult};
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::Diagnostic;
@@ -99,9 +100,9 @@ fn emit_function(
     let jumps = jumps(function);
     let targets: BTreeSet<Target> = jumps.iter().flatten().map(|jump| jump.to).collect();
     let traps = targets.contains(&Target::Trap);
-    let rules = unwind::rules(function, traps);
+    let rules = unwind::rules(&STACK, function, traps);
     let rules_at = |out: &mut String, at: usize| {
-        rules.iter().filter(|(before, _)| *before == at).for_each(|(_, rule)| unwind::directive(out, *rule));
+        rules.iter().filter(|(before, _)| *before == at).for_each(|(_, rule)| unwind::directive(out, &STACK, *rule));
     };
     for (at, inst) in function.insts.iter().enumerate() {
         rules_at(out, at);

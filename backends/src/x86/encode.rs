@@ -5,9 +5,11 @@
 //! displacement is left zero for a relocation.
 
 use super::codes::codes;
-use super::jumps::{Jump, Piece, Target, is_aligned, is_label, jumps, link};
-use super::unwind;
+use super::jumps::{Piece, is_aligned, is_label, jumps, link};
+use super::unwind::STACK;
 use super::words::{narrow, numbered, put};
+use crate::jumps::traps;
+use crate::unwind;
 use iced_x86::{Code, Encoder, IcedError, Instruction, OpKind, Register};
 use rake_ir::allocated::{Function, saved};
 use rake_ir::diag::{self, Diagnostic};
@@ -72,7 +74,7 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
         out.fixups.push(Fixup { at: at as u32, to_end: (starts[index + 1] - at) as u8, literal });
     }
     let traps = traps(&jumps);
-    out.unwind = unwind::bytes(&unwind::rules(function, traps), &starts);
+    out.unwind = unwind::bytes(&STACK, &unwind::rules(&STACK, function, traps), &starts);
     if traps {
         let (trap, _) = bytes(&Instruction::with(Code::Ud2)).map_err(|e| fault(function, &e))?;
         out.code.extend(trap);
@@ -85,11 +87,6 @@ pub fn encode(function: &Function, space: Space) -> Result<Encoded, Diagnostic> 
 /// How far the arguments in the caller's frame are from the stack's top: what is saved and the return address lie between.
 pub(super) fn frame(function: &Function) -> i32 {
     8 * (1 + saved(function).count() as i32)
-}
-
-/// Whether some jump leads to the trap behind the end.
-pub(super) fn traps(jumps: &[Option<Jump>]) -> bool {
-    jumps.iter().flatten().any(|jump| jump.to == Target::Trap)
 }
 
 /// The bytes of an instruction, and where among them its displacement stands.

@@ -14,6 +14,7 @@
 //! ```
 
 use crate::elf::FUNCTION_ALIGN;
+pub use crate::jumps::{Jump, Target, is_label, jumps};
 use rake_ir::allocated::Function;
 use rake_ir::machine::{Cond, Flow, Inst, PhysReg};
 
@@ -55,56 +56,6 @@ pub fn is_aligned(function: &Function, at: usize) -> bool {
 pub fn alignment(function: &Function) -> usize {
     let aligned = (0..function.insts.len()).any(|at| is_aligned(function, at));
     if aligned { LOOP_ALIGN } else { FUNCTION_ALIGN }
-}
-
-/// Where a jump leads.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Target {
-    /// To the place of this instruction.
-    Inst(u32),
-    /// To the trap behind the function's end.
-    Trap,
-}
-
-/// A jump.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Jump {
-    /// Its condition; `None` when it always jumps.
-    pub cond: Option<Cond>,
-    /// Where it leads.
-    pub to: Target,
-}
-
-/// The jump that each instruction of a function is; `None` for the others. Markers that have no partner jump nowhere. Jumps
-/// lead behind labels, and behind the padding of the loop that may open there.
-pub fn jumps(function: &Function) -> Vec<Option<Jump>> {
-    let partners = rake_ir::machine::flow::partners(&function.insts).unwrap_or_default();
-    let insts = &function.insts;
-    let behind = |at: u32| {
-        let labels = insts.iter().skip(at as usize).take_while(|inst| is_label(inst.op.flow()));
-        Target::Inst(at + labels.count() as u32)
-    };
-    let jump = |at: usize| {
-        let partner = partners.get(at).copied().flatten();
-        let cond = insts[at].cond();
-        Some(match insts[at].op.flow()? {
-            Flow::Again => Jump { cond: Some(cond?), to: behind(partner?) },
-            Flow::If => {
-                // Behind the jump that closes the first body, when there are two.
-                let two = insts.get(partner? as usize)?.op.flow() == Some(Flow::Else);
-                Jump { cond: Some(cond?.negated()), to: behind(partner? + u32::from(two)) }
-            }
-            Flow::Else => Jump { cond: None, to: behind(partner?) },
-            Flow::TrapUnless => Jump { cond: Some(cond?.negated()), to: Target::Trap },
-            _ => return None,
-        })
-    };
-    (0..insts.len()).map(jump).collect()
-}
-
-/// Whether an instruction has no bytes of its own.
-pub fn is_label(flow: Option<Flow>) -> bool {
-    matches!(flow, Some(Flow::Loop | Flow::End))
 }
 
 /// The number that stands for a condition in an instruction (Intel SDM, volume 1, appendix B).

@@ -1,60 +1,17 @@
-//! What an unwinder is told of a function that saves registers: as bytes of `.eh_frame`, and as directives of `as`.
-//!
-//! ```text
-//! push %rbx      =>      .cfi_def_cfa_offset 16
-//!                        .cfi_offset %rbx, -16
-//! ```
-//!
-//! What is popped is not said to be restored: its saved value still stands below the stack's top until the function has
-//! returned. Where a trap stands behind `ret`, what held before the first `pop` holds there.
+//! The stack of System V on x86-64, as unwinders know it.
 
-use rake_ir::allocated::Function;
-use rake_ir::machine::Flow;
-use std::fmt::Write;
+use crate::unwind::Stack;
 
-/// One thing that an unwinder is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// The frame's address is so far above the stack's top.
-    Offset(u8),
-    /// This register's value is saved so far below the frame's address.
-    Saved(u8, u8),
-    /// Everything said so far is to be remembered.
-    Remember,
-    /// What was remembered holds again.
-    Restore,
-}
+/// The return address lies on the stack, and what is saved below it.
+pub const STACK: Stack = Stack { first: 8, slot: 8, step: 1, kept: true, column, names: &NAMES };
 
-/// The rules of a function, each with the instruction before which it is said, in order.
-pub fn rules(function: &Function, traps: bool) -> Vec<(usize, Rule)> {
-    let mut rules = Vec::new();
-    let (mut offset, mut remembers) = (8, false);
-    for (at, inst) in function.insts.iter().enumerate() {
-        match inst.op.flow() {
-            Some(Flow::Push) => {
-                offset += 8;
-                rules.push((at + 1, Rule::Offset(offset)));
-                if let Some(register) = inst.args.first().and_then(|arg| arg.reg()) {
-                    rules.push((at + 1, Rule::Saved(register.number, offset)));
-                }
-            }
-            Some(Flow::Pop) => {
-                if traps && !remembers {
-                    remembers = true;
-                    rules.push((at, Rule::Remember));
-                }
-                offset = offset.saturating_sub(8);
-                rules.push((at + 1, Rule::Offset(offset)));
-            }
-            Some(Flow::Return) if remembers => rules.push((at + 1, Rule::Restore)),
-            _ => {}
-        }
-    }
-    rules
-}
+const NAMES: [&str; 16] = [
+    "%rax", "%rcx", "%rdx", "%rbx", "%rsp", "%rbp", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11", "%r12", "%r13",
+    "%r14", "%r15",
+];
 
 /// The number of a general register in DWARF (System V x86-64 psABI, figure 3.36).
-const fn dwarf(register: u8) -> u8 {
+const fn column(register: u8) -> u8 {
     match register {
         1 => 2,
         2 => 1,
@@ -64,51 +21,4 @@ const fn dwarf(register: u8) -> u8 {
         7 => 5,
         other => other,
     }
-}
-
-/// The instructions of the frame's description (DWARF 5, section 6.4.2), given where each instruction starts.
-pub fn bytes(rules: &[(usize, Rule)], starts: &[usize]) -> Vec<u8> {
-    let (mut out, mut said) = (Vec::new(), 0);
-    for &(at, rule) in rules {
-        let here = starts.get(at).copied().unwrap_or(said);
-        advance(&mut out, here - said);
-        said = here;
-        match rule {
-            Rule::Offset(offset) => out.extend([0x0e, offset]),
-            Rule::Saved(register, below) => out.extend([0x80 | dwarf(register), below / 8]),
-            Rule::Remember => out.push(0x0a),
-            Rule::Restore => out.push(0x0b),
-        }
-    }
-    out
-}
-
-fn advance(out: &mut Vec<u8>, by: usize) {
-    match by {
-        0 => {}
-        1..=0x3f => out.push(0x40 | by as u8),
-        0x40..=0xff => out.extend([2, by as u8]),
-        0x100..=0xffff => {
-            out.push(3);
-            out.extend_from_slice(&(by as u16).to_le_bytes());
-        }
-        _ => {
-            out.push(4);
-            out.extend_from_slice(&(by as u32).to_le_bytes());
-        }
-    }
-}
-
-/// A rule as a directive's line.
-pub fn directive(out: &mut String, rule: Rule) {
-    const NAMES: [&str; 16] =
-        ["rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15"];
-    let _ = match rule {
-        Rule::Offset(offset) => writeln!(out, "\t.cfi_def_cfa_offset {offset}"),
-        Rule::Saved(register, below) => {
-            writeln!(out, "\t.cfi_offset %{}, -{below}", NAMES[usize::from(register & 15)])
-        }
-        Rule::Remember => writeln!(out, "\t.cfi_remember_state"),
-        Rule::Restore => writeln!(out, "\t.cfi_restore_state"),
-    };
 }

@@ -5,14 +5,15 @@
 
 mod float;
 mod lanes;
+pub mod numbers;
 #[cfg(test)]
 mod tests;
 
 use super::bits::{self, Bits, ZERO};
-use super::{
-    Ctx, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, RegisterIdioms, Semantics, Slot, View, machine_table,
-};
+use super::{ControlIdioms, Ctx, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, Mem, RegisterIdioms, Semantics};
+use super::{Slot, VARIANTS, View, WordIdioms, machine_table, words};
 pub use float::expanded;
+pub use numbers::with_number;
 
 const fn row(
     name: &'static str,
@@ -36,10 +37,28 @@ const P: Slot = Slot::new(View::Address, Mem::No);
 const L: Slot = Slot::new(View::Rack, Mem::Rack);
 /// A table in memory.
 const T: Slot = Slot::new(View::Rack, Mem::Table);
+/// All of a general register.
+const X: Slot = Slot::new(View::Long, Mem::No);
+/// A number, for all of a general register and for its word.
+const N: Slot = Slot::new(View::Long, Mem::Constant);
+const W: Slot = Slot::new(View::Word, Mem::Constant);
+/// A word of the caller's frame.
+const F: Slot = Slot::new(View::Frame, Mem::No);
+/// Places of this many bytes.
+const P1: Slot = place(View::Word, 1);
+const P2: Slot = place(View::Word, 2);
+const P4: Slot = place(View::Word, 4);
+const P8: Slot = place(View::Long, 8);
+const P16: Slot = place(View::Rack, 16);
+
+const fn place(view: View, bytes: u8) -> Slot {
+    Slot::new(view, Mem::Place([bytes; VARIANTS]))
+}
 
 const RACK: Option<View> = Some(View::Rack);
 const WORD: Option<View> = Some(View::Word);
 const ADDRESS: Option<View> = Some(View::Address);
+const LONG: Option<View> = Some(View::Long);
 
 const SIGN: u32 = 0x8000_0000;
 
@@ -51,7 +70,7 @@ const fn factors_swapped(op: A64) -> Form {
     form(op, [0, 2, 1])
 }
 
-use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Word};
+use Kind::{Arith, Boundary, Choose, Compare, Const, Control, Cross, Logic, Move, Transfer, Word};
 
 type A<'a> = &'a [Bits];
 
@@ -64,7 +83,9 @@ macro_rules! table {
             /// How its operands are written after the mnemonic, as assemblers read and disassemblers print them. `{d}` stands
             /// for the destination's number, `{0}`, `{1}` and so on for those of the operands (a literal's for its label),
             /// `{i}` for the immediate, `{l}` and `{h}` for its low and high four bits, `{f}` for the number that it
-            /// encodes, and `{m}` for its eight bits, each as a byte of its own; other braces stand for themselves.
+            /// encodes, and `{m}` for its eight bits, each as a byte of its own; other braces stand for themselves. For a
+            /// place stands its address, for a number the number, for a word of the caller's frame how far above the
+            /// stack's top it is. Jumps, and markers that have no bytes, have none.
             pub const fn syntax(self) -> &'static str {
                 match self {
                     $($name::$op => $syntax),*
@@ -203,7 +224,15 @@ table! {
         Ushll "v{d}.8h, v{0}.8b, #0" = row("ushll", "ushll", Cross, RACK, &[R], (100, 200), |_, a: A| lanes::widen(&a[0], false));
         Ushll2 "v{d}.8h, v{0}.16b, #0" = row("ushll2", "ushll2", Cross, RACK, &[R], (100, 200), |_, a: A| lanes::widen(&a[0], true));
 
+        UshllWords "v{d}.4s, v{0}.4h, #0" = row("ushll_words", "ushll", Cross, RACK, &[R], (100, 200), |_, a: A| lanes::widen_halves(&a[0], false));
+        SshllWords "v{d}.4s, v{0}.4h, #0" = row("sshll_words", "sshll", Cross, RACK, &[R], (100, 200), |_, a: A| lanes::widen_halves(&a[0], true));
+        Sshll "v{d}.8h, v{0}.8b, #0" = row("sshll", "sshll", Cross, RACK, &[R], (100, 200), |_, a: A| lanes::widen_signed(&a[0]));
+        Xtn "v{d}.4h, v{0}.4s" = row("xtn", "xtn", Cross, RACK, &[R], (50, 200), |_, a: A| lanes::of_bytes(a[0][..4].iter().flat_map(|&x| (x as u16).to_le_bytes())));
+        XtnBytes "v{d}.8b, v{0}.8h" = row("xtn_bytes", "xtn", Cross, RACK, &[R], (50, 200), |_, a: A| lanes::of_bytes(lanes::bytes(&a[0]).into_iter().step_by(2)));
+        CmgtLong "v{d}.2d, v{0}.2d, v{1}.2d" = row("cmgt_long", "cmgt", Compare, RACK, &[R, R], (50, 200), |_, a: A| lanes::greater_longs(&a[0], &a[1]));
+
         // Between racks and general registers.
+        DupLong "v{d}.2d, x{0}" = row("dup_long", "dup", Boundary, RACK, &[X], (100, 300), |_, a: A| lanes::of([a[0][0], a[0][1], a[0][0], a[0][1]]));
         DupWord "v{d}.4s, w{0}" = row("dup_word", "dup", Boundary, RACK, &[G], (100, 300), |_, a: A| lanes::all(a[0][0]));
         FmovIn "s{d}, w{0}" = row("fmov_in", "fmov", Boundary, RACK, &[G], (100, 300), |_, a: A| lanes::low(a[0][0]));
         FmovOut "w{d}, s{0}" = row("fmov_out", "fmov", Boundary, WORD, &[R], (100, 200), |_, a: A| lanes::low(a[0][0]));
@@ -245,7 +274,64 @@ table! {
         MoviBytes "v{d}.16b, #{i}" = row("movi_16b", "movi", Const, RACK, &[], (50, 200), |c, _: A| lanes::all(u32::from(c.imm) * 0x101_0101)).imm();
         MoviMask "v{d}.2d, #{m}" = row("movi_2d", "movi", Const, RACK, &[], (50, 200), |c, _: A| byte_mask(c.imm)).imm();
         Fmov "v{d}.4s, #{f}" = row("fmov", "fmov", Const, RACK, &[], (50, 200), |c, _: A| lanes::all(float::expanded(c.imm))).imm();
-        Ret "" = row("ret", "ret", Control, None, &[], (100, 100), |_, _: A| ZERO);
+        Ret "" = row("ret", "ret", Control, None, &[], (100, 100), |_, _: A| ZERO).flow(Flow::Return);
+
+        // General registers of 64 bits. A word's upper half is zero.
+        AddLong "x{d}, x{0}, x{1}" = row("add_long", "add", Word, LONG, &[X, X], (33, 100), |_, a: A| words::long2(a, u64::wrapping_add)).forms(&[commuted(A64::AddLong)]);
+        AddNumber "x{d}, x{0}, #{1}" = row("add_number", "add", Word, LONG, &[X, N], (33, 100), |_, a: A| words::long2(a, u64::wrapping_add));
+        AddShifted "x{d}, x{0}, x{1}, lsl #{i}" = row("add_shifted", "add", Word, LONG, &[X, X], (33, 100), |c, a: A| words::long2(a, |x, y| x.wrapping_add(y << (c.imm & 63)))).imm();
+        SubLong "x{d}, x{0}, x{1}" = row("sub_long", "sub", Word, LONG, &[X, X], (33, 100), |_, a: A| words::long2(a, u64::wrapping_sub));
+        SubNumber "x{d}, x{0}, #{1}" = row("sub_number", "sub", Word, LONG, &[X, N], (33, 100), |_, a: A| words::long2(a, u64::wrapping_sub));
+        AndLong "x{d}, x{0}, x{1}" = row("and_long", "and", Word, LONG, &[X, X], (33, 100), |_, a: A| words::long2(a, |x, y| x & y)).forms(&[commuted(A64::AndLong)]);
+        AndNumber "x{d}, x{0}, #{1}" = row("and_number", "and", Word, LONG, &[X, N], (33, 100), |_, a: A| words::long2(a, |x, y| x & y));
+        OrLong "x{d}, x{0}, x{1}" = row("or_long", "orr", Word, LONG, &[X, X], (33, 100), |_, a: A| words::long2(a, |x, y| x | y)).forms(&[commuted(A64::OrLong)]);
+        OrNumber "x{d}, x{0}, #{1}" = row("or_number", "orr", Word, LONG, &[X, N], (33, 100), |_, a: A| words::long2(a, |x, y| x | y));
+        XorLong "x{d}, x{0}, x{1}" = row("xor_long", "eor", Word, LONG, &[X, X], (33, 100), |_, a: A| words::long2(a, |x, y| x ^ y)).forms(&[commuted(A64::XorLong)]);
+        XorNumber "x{d}, x{0}, #{1}" = row("xor_number", "eor", Word, LONG, &[X, N], (33, 100), |_, a: A| words::long2(a, |x, y| x ^ y));
+        MulLong "x{d}, x{0}, x{1}" = row("mul_long", "mul", Word, LONG, &[X, X], (300, 400), |_, a: A| words::long2(a, u64::wrapping_mul)).forms(&[commuted(A64::MulLong)]);
+        ShrLong "x{d}, x{0}, #{i}" = row("shr_long", "lsr", Word, LONG, &[X], (33, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).imm();
+        SignExtend "x{d}, w{0}" = row("sign_extend", "sxtw", Word, LONG, &[G], (33, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
+        ZeroExtend "x{d}, x{0}, #0, #32" = row("zero_extend", "ubfx", Word, LONG, &[G], (33, 100), |_, a: A| lanes::low(a[0][0]));
+        MovLong "x{d}, x{0}" = row("mov_long", "mov", Move, LONG, &[X], (33, 100), |_, a: A| words::long1(a, |x| x));
+        MovNumber "x{d}, #{0}" = row("mov_number", "mov", Const, LONG, &[N], (33, 100), |_, a: A| a[0]);
+        MovNot "x{d}, #{0}" = row("mov_not", "mov", Const, LONG, &[N], (33, 100), |_, a: A| a[0]);
+        LdrNumber "x{d}, {0}" = row("ldr_number", "ldr", Const, LONG, &[L], (50, 400), |_, a: A| words::long1(a, |x| x));
+
+        // Scalars in memory.
+        LdrByte "w{d}, {0}" = row("ldr_byte", "ldrb", Transfer, WORD, &[P1], (50, 400), |_, a: A| a[0]);
+        LdrSignedByte "w{d}, {0}" = row("ldr_signed_byte", "ldrsb", Transfer, WORD, &[P1], (50, 400), |_, a: A| lanes::low(a[0][0] as i8 as u32));
+        LdrHalf "w{d}, {0}" = row("ldr_half", "ldrh", Transfer, WORD, &[P2], (50, 400), |_, a: A| a[0]);
+        LdrSignedHalf "w{d}, {0}" = row("ldr_signed_half", "ldrsh", Transfer, WORD, &[P2], (50, 400), |_, a: A| lanes::low(a[0][0] as i16 as u32));
+        LdrWord "w{d}, {0}" = row("ldr_word", "ldr", Transfer, WORD, &[P4], (50, 400), |_, a: A| a[0]);
+        LdrLong "x{d}, {0}" = row("ldr_long", "ldr", Transfer, LONG, &[P8], (50, 400), |_, a: A| a[0]);
+        StrLong "x{1}, {0}" = row("str_long", "str", Transfer, None, &[P8, X], (100, 0), |_, a: A| a[1]).writes();
+        TakeArgument "x{d}, [sp, #{0}]" = row("take_argument", "ldr", Transfer, LONG, &[F], (50, 400), |_, a: A| words::long1(a, |x| x));
+
+        // Racks in memory: all of one, half, a lane, and what narrower elements take.
+        LdrRack "q{d}, {0}" = row("ldr_rack", "ldr", Transfer, RACK, &[P16], (50, 500), |_, a: A| a[0]);
+        LdrEight "d{d}, {0}" = row("ldr_eight", "ldr", Transfer, RACK, &[P8], (50, 500), |_, a: A| a[0]);
+        LdrFour "s{d}, {0}" = row("ldr_four", "ldr", Transfer, RACK, &[P4], (50, 500), |_, a: A| a[0]);
+        LdrTwo "h{d}, {0}" = row("ldr_two", "ldr", Transfer, RACK, &[P2], (50, 500), |_, a: A| a[0]);
+        LdrOne "b{d}, {0}" = row("ldr_one", "ldr", Transfer, RACK, &[P1], (50, 500), |_, a: A| a[0]);
+        StrRack "q{1}, {0}" = row("str_rack", "str", Transfer, None, &[P16, R], (100, 0), |_, a: A| a[1]).writes();
+        StrEight "d{1}, {0}" = row("str_eight", "str", Transfer, None, &[P8, R], (100, 0), |_, a: A| a[1]).writes();
+        StrFour "s{1}, {0}" = row("str_four", "str", Transfer, None, &[P4, R], (100, 0), |_, a: A| a[1]).writes();
+        StrTwo "h{1}, {0}" = row("str_two", "str", Transfer, None, &[P2, R], (100, 0), |_, a: A| a[1]).writes();
+        StrOne "b{1}, {0}" = row("str_one", "str", Transfer, None, &[P1, R], (100, 0), |_, a: A| a[1]).writes();
+
+        // Control: comparisons, and the markers that read their flags. A comparison's result is both its operands.
+        CompareLong "x{0}, x{1}" = row("compare_long", "cmp", Control, None, &[X, X], (33, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+        CompareLongNumber "x{0}, #{1}" = row("compare_long_number", "cmp", Control, None, &[X, N], (33, 100), |_, a: A| words::both(bits::long(&a[0]), bits::long(&a[1]))).flow(Flow::Compare);
+        CompareWord "w{0}, w{1}" = row("compare_word", "cmp", Control, None, &[G, G], (33, 100), |_, a: A| words::both(words::signed(&a[0]), words::signed(&a[1]))).flow(Flow::Compare);
+        CompareWordNumber "w{0}, #{1}" = row("compare_word_number", "cmp", Control, None, &[G, W], (33, 100), |_, a: A| words::both(words::signed(&a[0]), words::signed(&a[1]))).flow(Flow::Compare);
+        Loop "" = row("loop", "loop", Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::Loop);
+        Again "" = row("again", "b", Control, None, &[], (100, 0), |_, _: A| ZERO).imm().flow(Flow::Again);
+        If "" = row("if", "b", Control, None, &[], (100, 0), |_, _: A| ZERO).imm().flow(Flow::If);
+        Else "" = row("else", "b", Control, None, &[], (100, 0), |_, _: A| ZERO).flow(Flow::Else);
+        End "" = row("end", "end", Control, None, &[], (0, 0), |_, _: A| ZERO).flow(Flow::End);
+        TrapUnless "" = row("trap_unless", "b", Control, None, &[], (100, 0), |_, _: A| ZERO).imm().flow(Flow::TrapUnless);
+        Push "x{0}, [sp, #-16]!" = row("push", "str", Control, None, &[X], (100, 0), |_, a: A| a[0]).flow(Flow::Push);
+        Pop "x{d}, [sp], #16" = row("pop", "ldr", Control, LONG, &[], (50, 400), |_, _: A| ZERO).flow(Flow::Pop);
     }
 }
 
@@ -281,6 +367,28 @@ pub const IDIOMS: Idioms = Idioms {
         ret: MachOp::A64(A64::Ret),
     }),
     control: None,
+};
+
+/// The markers of bodies, and what stands at them.
+pub const CONTROL: ControlIdioms = ControlIdioms {
+    open_loop: MachOp::A64(A64::Loop),
+    again: MachOp::A64(A64::Again),
+    open_if: MachOp::A64(A64::If),
+    otherwise: MachOp::A64(A64::Else),
+    end: MachOp::A64(A64::End),
+    trap_unless: MachOp::A64(A64::TrapUnless),
+    compare_long: Some(MachOp::A64(A64::CompareLong)),
+    compare_word: Some(MachOp::A64(A64::CompareWord)),
+    copy_word: MachOp::A64(A64::MovLong),
+    copy_long: None,
+    copy_rack: MachOp::A64(A64::Mov),
+    load_rack: Some(MachOp::A64(A64::LdrRack)),
+    reaches: numbers::reaches,
+    words: Some(WordIdioms {
+        push: MachOp::A64(A64::Push),
+        pop: MachOp::A64(A64::Pop),
+        argument: MachOp::A64(A64::TakeArgument),
+    }),
 };
 
 /// The rows that make a constant of an immediate (section C3.5.13, "move immediate"), the first that can is taken.

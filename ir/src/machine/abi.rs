@@ -77,7 +77,7 @@ pub const AAPCS64: Abi = Abi {
     name: "AAPCS64",
     floats: Class::V,
     longs: Class::G,
-    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0, frame: &[] },
+    arguments: Arguments::Registers { vectors: NUMBERS.split_at(8).0, words: NUMBERS.split_at(8).0, frame: &NUMBERS },
     vector_result: 0,
     word_result: 0,
     rack_registers: &[0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31],

@@ -51,6 +51,9 @@ pub struct ControlIdioms {
     pub copy_rack: MachOp,
     /// Loads a whole rack, where other instructions can read one from memory themselves.
     pub load_rack: Option<MachOp>,
+    /// Whether the transfers of a rack's consecutive elements of so many bytes, and of each one of them, take this
+    /// displacement.
+    pub reaches: fn(i64, u32) -> bool,
     /// Where functions have machine registers.
     pub words: Option<WordIdioms>,
 }

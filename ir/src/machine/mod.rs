@@ -599,6 +599,18 @@ impl MachOp {
         }
     }
 
+    /// The row that does the same with a number in the place of its last operand, and the number as that row takes it.
+    pub fn with_number(self, number: i64) -> Option<(MachOp, i32)> {
+        match self {
+            MachOp::A64(op) => aarch64::with_number(op, number).map(|(op, number)| (MachOp::A64(op), number)),
+            _ => {
+                let last = self.info().slots.last().map(|slot| slot.mem);
+                let takes = matches!(last, Some(Mem::Number | Mem::Constant));
+                Some((self, i32::try_from(number).ok()?)).filter(|_| takes)
+            }
+        }
+    }
+
     /// The immediate that says the same of the first two operands the other way round, where the profile has it.
     fn mirror(self, imm: u8, profile: Profile) -> Option<u8> {
         match self {

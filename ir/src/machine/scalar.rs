@@ -297,6 +297,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     copy_long: None,
     copy_rack: MachOp::Scalar(Scalar::Move),
     load_rack: None,
+    reaches: |_, _| true,
     words: None,
 };
 

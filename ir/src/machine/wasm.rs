@@ -498,6 +498,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     copy_long: Some(MachOp::Wasm(Wasm::CopyLong)),
     copy_rack: MachOp::Wasm(Wasm::CopyRack),
     load_rack: None,
+    reaches: |disp, _| disp >= 0,
     words: None,
 };
 

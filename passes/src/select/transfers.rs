@@ -14,7 +14,7 @@
 
 use super::build::{Builder, Site};
 use super::rule::{Key, Rule};
-use super::words::{Compared, Done};
+use super::words::{Compared, Done, Word};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
 use rake_ir::machine::{Address, Class, Cond, Inst, MachOp, Operand};
@@ -151,7 +151,8 @@ impl Builder<'_> {
     fn guard(&mut self, count: Reg, above: usize, site: &Site) -> Done<()> {
         let control = self.control(site.span)?;
         let row = control.compare_long.ok_or_else(|| self.lacks(site.span, "a partial rack"))?;
-        let args = [Operand::Reg(count), Operand::Number(above as i32)];
+        let (row, above) = self.number_or_reg(Word::Number(above as i64), Ty::LONG, row, site)?;
+        let args = [Operand::Reg(count), above];
         self.open(control.open_if, Some(Compared { row, args, cond: Cond::Greater }), site);
         Ok(())
     }

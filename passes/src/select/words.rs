@@ -14,7 +14,7 @@ use super::rule::{Key, Rule, WordKey};
 use super::shape::Kept;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
-use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Mem, Operand};
+use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::Reg;
 use rake_ir::span::Span;
@@ -182,7 +182,7 @@ impl Builder<'_> {
         let (site, value) = (self.at(id), &self.source.values[id]);
         let base = self.reg_of(self.word(value.args[0])?, Ty::Address, &site)?;
         let row = self.row(WordKey::StoreLong, site.span)?;
-        let count = self.number_or_reg(self.word(value.args[1])?, Ty::LONG, row, &site)?;
+        let (row, count) = self.number_or_reg(self.word(value.args[1])?, Ty::LONG, row, &site)?;
         self.simple(row, &[Operand::Memory(Address::at(base)), count], &site);
         Ok(())
     }
@@ -195,7 +195,7 @@ impl Builder<'_> {
         if row.info().imm {
             return Ok(Word::Reg(self.emit(row, [from].into_iter().collect(), Some(count as u8), None, site)));
         }
-        let count = self.number_or_reg(Word::Number(count.into()), ty, row, site)?;
+        let (row, count) = self.number_or_reg(Word::Number(count.into()), ty, row, site)?;
         Ok(Word::Reg(self.simple(row, &[from, count], site)))
     }
 
@@ -228,7 +228,8 @@ impl Builder<'_> {
         let commutes = matches!(op, Op::Add | Op::Mul | Op::BitAnd | Op::BitOr | Op::BitXor);
         let (a, b) = if commutes && matches!(a, Word::Number(_)) { (b, a) } else { (a, b) };
         let row = self.row(WordKey::Op(op, self.word_elem(ty)), site.span)?;
-        let (a, b) = (self.reg_of(a, ty, site)?, self.number_or_reg(b, ty, row, site)?);
+        let a = self.reg_of(a, ty, site)?;
+        let (row, b) = self.number_or_reg(b, ty, row, site)?;
         Ok(Word::Reg(self.simple(row, &[Operand::Reg(a), b], site)))
     }
 
@@ -238,7 +239,7 @@ impl Builder<'_> {
             Word::Reg(reg) => Ok(reg),
             Word::Sum(reg, n) => {
                 let row = self.row(WordKey::Op(Op::Add, self.word_elem(ty)), site.span)?;
-                let n = self.number_or_reg(Word::Number(n.into()), ty, row, site)?;
+                let (row, n) = self.number_or_reg(Word::Number(n.into()), ty, row, site)?;
                 Ok(self.simple(row, &[Operand::Reg(reg), n], site))
             }
             Word::Number(number) => self.number(number, ty, site),
@@ -253,21 +254,29 @@ impl Builder<'_> {
         }
         let elem = self.word_elem(ty);
         let row = self.row(WordKey::Constant(elem), site.span)?;
+        if let Some((row, small)) = row.with_number(number) {
+            return Ok(self.simple(row, &[Operand::Number(small)], site));
+        }
         if row.info().slots.first().is_some_and(|slot| slot.mem.is_literal()) {
             let bytes = number.to_le_bytes()[..elem.bits().max(32) as usize / 8].to_vec();
             let literal = Operand::Literal(self.literal(bytes));
             return Ok(self.simple(row, &[literal], site));
         }
-        let small = i32::try_from(number).map_err(|_| self.lacks(site.span, "an integer of more than 32 bits"))?;
-        Ok(self.simple(row, &[Operand::Number(small)], site))
+        Err(self.lacks(site.span, "an integer of more than 32 bits"))
     }
 
-    /// The second operand of a row: a number where it takes one.
-    fn number_or_reg(&mut self, word: Word, ty: Ty, row: MachOp, site: &Site) -> Done<Operand<Reg>> {
-        let takes = row.info().slots.get(1).is_some_and(|slot| slot.mem == Mem::Number);
-        match word {
-            Word::Number(number) if takes && i32::try_from(number).is_ok() => Ok(Operand::Number(number as i32)),
-            word => Ok(Operand::Reg(self.reg_of(word, ty, site)?)),
+    /// A row with its second operand: a number where there is one that takes it.
+    pub(super) fn number_or_reg(
+        &mut self,
+        word: Word,
+        ty: Ty,
+        row: MachOp,
+        site: &Site,
+    ) -> Done<(MachOp, Operand<Reg>)> {
+        let number = if let Word::Number(number) = word { row.with_number(number) } else { None };
+        match number {
+            Some((row, number)) => Ok((row, Operand::Number(number))),
+            None => Ok((row, Operand::Reg(self.reg_of(word, ty, site)?))),
         }
     }
 
@@ -293,8 +302,8 @@ impl Builder<'_> {
         Ok(Address { base, index, scale: if index.is_some() { scale as u8 } else { 0 }, disp })
     }
 
-    /// The same where addresses of transfers are no more than a base and what is added to it, which is never below zero and
-    /// does not wrap: of an index that goes upward from zero the number in a sum is added so.
+    /// The same where addresses of transfers are no more than a base and what is added to it, as far as that reaches. Where
+    /// addresses do not wrap as indices do, only of one that goes upward from zero the number in a sum is added so.
     fn located(
         &mut self,
         base: Reg,
@@ -306,12 +315,15 @@ impl Builder<'_> {
         if matches!(self.target.rule(key, elem, self.profile), Rule::Unsupported(_)) {
             return Ok(None);
         }
-        let bytes = elem.bits() as i32 / 8;
+        let bytes = elem.bits() / 8;
+        let control = self.control(site.span)?;
+        let reaches = |n: i64| (control.reaches)(n * i64::from(bytes), bytes);
+        let upward = upward || self.profile.pointer_bytes() == 8;
         let (at, disp) = match at {
-            Word::Number(number @ 0..) => {
-                return Ok(Some(Address { disp: number as i32 * bytes, ..Address::at(base) }));
+            Word::Number(n) if reaches(n) => {
+                return Ok(Some(Address { disp: n as i32 * bytes as i32, ..Address::at(base) }));
             }
-            Word::Sum(reg, n @ 0..) if upward => (Word::Reg(reg), n * bytes),
+            Word::Sum(reg, n) if upward && reaches(n.into()) => (Word::Reg(reg), n * bytes as i32),
             at => (at, 0),
         };
         let index = self.reg_of(at, Ty::LONG, site)?;
@@ -349,14 +361,16 @@ impl Builder<'_> {
         }
         let row = if elem.bits() == 64 { control.compare_long } else { control.compare_word };
         let row = row.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
-        let args = [Operand::Reg(self.reg_of(a, ty, &site)?), self.number_or_reg(b, ty, row, &site)?];
-        Ok(Compared { row, args, cond })
+        let a = Operand::Reg(self.reg_of(a, ty, &site)?);
+        let (row, b) = self.number_or_reg(b, ty, row, &site)?;
+        Ok(Compared { row, args: [a, b], cond })
     }
 
     /// Whether a word is a truth that holds.
     pub(super) fn holds(&mut self, word: Reg, site: &Site) -> Done<Compared> {
         let row = self.control(site.span)?.compare_word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
-        Ok(Compared { row, args: [Operand::Reg(word), Operand::Number(0)], cond: Cond::NotEqual })
+        let (row, zero) = self.number_or_reg(Word::Number(0), Ty::TRUTH, row, site)?;
+        Ok(Compared { row, args: [Operand::Reg(word), zero], cond: Cond::NotEqual })
     }
 
     /// One row.

@@ -198,6 +198,13 @@ pub fn encoding(op: A64) -> (u32, &'static [Field]) {
         A64::Sqxtn2 => (two(0, 0b01, 0b10100), TIED_ONE),
         A64::Ushll => (shift(1, 0b0001, 0b10100) & !(1 << 30), DN),
         A64::Ushll2 => (shift(1, 0b0001, 0b10100), DN),
+        A64::UshllWords => (shift(1, 0b0010, 0b10100) & !(1 << 30), DN),
+        A64::SshllWords => (shift(0, 0b0010, 0b10100) & !(1 << 30), DN),
+        A64::Sshll => (shift(0, 0b0001, 0b10100) & !(1 << 30), DN),
+        A64::Xtn => (two(0, 0b01, 0b10010) & !(1 << 30), DN),
+        A64::XtnBytes => (two(0, 0b00, 0b10010) & !(1 << 30), DN),
+        A64::CmgtLong => (three(0, 0b11, 0b00110), DNM),
+        A64::DupLong => (copy(0, 0b01000, 0b0001), DN),
         A64::DupWord => (copy(0, 0b00100, 0b0001), DN),
         A64::FmovIn => (0x1e27_0000, DN),
         A64::FmovOut => (0x1e26_0000, DN),
@@ -236,8 +243,13 @@ pub fn encoding(op: A64) -> (u32, &'static [Field]) {
         A64::MvniMsl16 => (modified(1, 0b1101), MODIFIED),
         A64::Fmov => (modified(0, 0b1111), MODIFIED),
         A64::Ret => (0xd65f_03c0, &[]),
+        // Rows of runs, which are no words of their own yet.
+        _ => NO_WORD,
     }
 }
+
+/// A word that no instruction has (section C4.1: op0 is 1111, floating point, of a kind that is not allocated).
+const NO_WORD: (u32, &[Field]) = (u32::MAX, &[]);
 
 /// `bti c`.
 pub const LANDING: u32 = 0xd503_245f;

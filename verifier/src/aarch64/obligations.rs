@@ -149,7 +149,8 @@ mod tests {
         for &op in ALL {
             let info = op.info();
             let general = info.dst.iter().chain(info.slots.iter().map(|s| &s.view)).any(|v| v.class() == Class::G);
-            let may = matches!(info.kind, Kind::Boundary | Kind::Word) || matches!(op, A64::MovWord | A64::Adr);
+            let runs = (A64::AddLong..=A64::Pop).contains(&op);
+            let may = matches!(info.kind, Kind::Boundary | Kind::Word) || matches!(op, A64::MovWord | A64::Adr) || runs;
             assert!(!general || may, "{op:?}");
         }
     }

@@ -117,6 +117,24 @@ pub fn widen(a: &Bits, high: bool) -> Bits {
     of_bytes(bytes[if high { 8..16 } else { 0..8 }].iter().flat_map(|&byte| [byte, 0]))
 }
 
+/// `sxtl` of the low half: bytes, each widened to 16 bits by its sign.
+pub fn widen_signed(a: &Bits) -> Bits {
+    of_bytes(bytes(a)[..8].iter().flat_map(|&byte| i16::from(byte as i8).to_le_bytes()))
+}
+
+/// `uxtl` and `sxtl` of the low half: 16 bits, each widened to 32.
+pub fn widen_halves(a: &Bits, signed: bool) -> Bits {
+    let halves = halves(a);
+    of([0, 1, 2, 3].map(|at| if signed { i32::from(halves[at]) as u32 } else { u32::from(halves[at] as u16) }))
+}
+
+/// `cmgt` of 64-bit lanes.
+pub fn greater_longs(a: &Bits, b: &Bits) -> Bits {
+    let long = |bits: &Bits, at: usize| (u64::from(bits[at]) | u64::from(bits[at + 1]) << 32) as i64;
+    let greater = |at: usize| if long(a, at) > long(b, at) { u32::MAX } else { 0 };
+    of([greater(0), greater(0), greater(2), greater(2)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,5 +168,16 @@ mod tests {
         assert_eq!(add_pairs(&of([1, 2, 3, 4]), &of([5, 6, 7, u32::MAX])), of([3, 7, 11, 6]));
         assert_eq!(narrow(&[7, 9], &of([70000, -70000i32 as u32, 5, 6])), of([7, 9, 0x8000_7fff, 0x0006_0005]));
         assert_eq!(widen(&of([1, 0, 0x0403_0201, 5]), true), of([0x0002_0001, 0x0004_0003, 5, 0]));
+        assert_eq!(widen_signed(&of([0x80ff_7f01, 2, 3, 4])), of([0x007f_0001, 0xff80_ffff, 2, 0]));
+        let halves = of([0x8000_7fff, 0xffff_0001, 5, 6]);
+        assert_eq!(widen_halves(&halves, false), of([0x7fff, 0x8000, 1, 0xffff]));
+        assert_eq!(widen_halves(&halves, true), of([0x7fff, 0xffff_8000, 1, u32::MAX]));
+    }
+
+    #[test]
+    fn lanes_of_64_bits_are_signed() {
+        let (a, b) = (of([0, 1, u32::MAX, u32::MAX]), of([u32::MAX, 0, 0, 0]));
+        assert_eq!(greater_longs(&a, &b), of([u32::MAX, u32::MAX, 0, 0]));
+        assert_eq!(greater_longs(&b, &a), of([0, 0, u32::MAX, u32::MAX]));
     }
 }

@@ -28,7 +28,9 @@ fn what_raises_says_so() {
 
 #[test]
 fn operands_are_written_where_they_are_read() {
-    for &op in ALL {
+    // A marker is written as the jump that it is.
+    let marker = |op: &&A64| op.info().slots.is_empty() && op.info().flow.is_some_and(|flow| flow != Flow::Pop);
+    for &op in ALL.iter().filter(|op| !marker(op)) {
         let (row, syntax) = (op.info(), op.syntax());
         for at in 0..row.slots.len() {
             let tied = row.tied[0] == Some(at as u8);
