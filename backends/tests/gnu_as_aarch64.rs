@@ -1,11 +1,15 @@
 //! `--emit-asm` and the object are the same for AArch64, by GNU `as` for it.
 
+#[path = "common/a64_run_samples.rs"]
+#[allow(dead_code)]
+mod a64_run_samples;
 #[path = "common/a64_samples.rs"]
 #[allow(dead_code)]
 mod a64_samples;
 #[path = "common/objects.rs"]
 mod objects;
 
+use a64_run_samples::{every_row_of_runs, run};
 use a64_samples::{NAMES, OPTIONS, Registers, every_row, function, inst, literals, program};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
@@ -46,6 +50,29 @@ fn the_assembler_makes_the_same_object_of_every_row_register_and_immediate() {
     let ours = every_row(Registers::Ours);
     check(&ours).unwrap();
     compare(&ours, "aarch64-ours");
+}
+
+#[test]
+fn the_assembler_makes_the_same_object_of_runs() {
+    let program = every_row_of_runs(40);
+    assert_eq!(check(&program), Ok(()));
+    compare(&program, "aarch64-runs");
+}
+
+#[test]
+fn a_jump_reaches_its_end_or_is_refused() {
+    let of_length = |insts: usize| {
+        let zero = inst(A64::Zero, Some(PhysReg::v(0)), &[], None);
+        let number = [Operand::Reg(PhysReg::g(4)), Operand::Number(0)];
+        let open = [inst(A64::CompareLongNumber, None, &number, None), inst(A64::If, None, &[], Some(0))];
+        let body = open.into_iter().chain(std::iter::repeat_n(zero, insts)).chain([inst(A64::End, None, &[], None)]);
+        program(vec![run("long", body.collect())])
+    };
+    // A conditional jump leads at most 2^18 - 1 instructions further.
+    let most = (1 << 18) - 2;
+    compare(&of_length(most), "aarch64-longest-jump");
+    let problem = aarch64::elf::emit(&of_length(most + 1), &OPTIONS).unwrap_err();
+    assert_eq!(problem.code, Code::LimitExceeded);
 }
 
 fn load(literal: u32) -> Inst<PhysReg> {
