@@ -384,6 +384,7 @@ pub const CONTROL: ControlIdioms = ControlIdioms {
     copy_rack: MachOp::A64(A64::Mov),
     load_rack: Some(MachOp::A64(A64::LdrRack)),
     reaches: numbers::reaches,
+    indexed_element: true,
     words: Some(WordIdioms {
         push: MachOp::A64(A64::Push),
         pop: MachOp::A64(A64::Pop),

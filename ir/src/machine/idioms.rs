@@ -54,6 +54,8 @@ pub struct ControlIdioms {
     /// Whether the transfers of a rack's consecutive elements of so many bytes, and of each one of them, take this
     /// displacement.
     pub reaches: fn(i64, u32) -> bool,
+    /// Whether the address of one element takes an index of such elements, where that of a rack takes none.
+    pub indexed_element: bool,
     /// Where functions have machine registers.
     pub words: Option<WordIdioms>,
 }

@@ -298,6 +298,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     copy_rack: MachOp::Scalar(Scalar::Move),
     load_rack: None,
     reaches: |_, _| true,
+    indexed_element: false,
     words: None,
 };
 

@@ -499,6 +499,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     copy_rack: MachOp::Wasm(Wasm::CopyRack),
     load_rack: None,
     reaches: |disp, _| disp >= 0,
+    indexed_element: false,
     words: None,
 };
 

@@ -673,6 +673,7 @@ const CONTROL: ControlIdioms = ControlIdioms {
     copy_rack: MachOp::X86(X86::Mov),
     load_rack: Some(MachOp::X86(X86::RackLoad)),
     reaches: |_, _| true,
+    indexed_element: false,
     words: Some(WordIdioms {
         push: MachOp::X86(X86::Push),
         pop: MachOp::X86(X86::Pop),

@@ -62,7 +62,8 @@ impl Builder<'_> {
         if value.op == Op::Gather {
             return self.gather(id, memory, site);
         }
-        let place = self.place(value.args[0], value.args[1], memory, site)?;
+        let one = value.op == Op::LoadUniform;
+        let place = self.place((value.args[0], value.args[1]), memory, one, site)?;
         let at = Site { place: Some(place), mask: None, ..site.clone() };
         let Some(mask) = value.mask else {
             let key = if value.op == Op::Load { Key::Load(memory) } else { Key::LoadSplat(memory) };
@@ -108,7 +109,7 @@ impl Builder<'_> {
         let (site, value) = (self.at(id), &self.source.values[id]);
         let (memory, elem) = (self.memory(id)?, value.ty.elem());
         let rack = self.operand(Some(value.args[2]), site.span)?;
-        let place = self.place(value.args[0], value.args[1], memory, &site)?;
+        let place = self.place((value.args[0], value.args[1]), memory, false, &site)?;
         let at = Site { place: Some(place), ..site.clone() };
         let Some(mask) = value.mask else {
             return self.by_rule(Key::Store(memory), elem, &[rack], &at).map(|_| ());

@@ -128,7 +128,7 @@ impl Builder<'_> {
             }
             (Op::Count, _) => self.descriptor(value.args[0], 0, Ty::LONG, &site)?,
             (Op::LoadUniform, Imm::Memory(elem)) => {
-                let (elem, place) = (*elem, self.place(value.args[0], value.args[1], *elem, &site)?);
+                let (elem, place) = (*elem, self.place((value.args[0], value.args[1]), *elem, true, &site)?);
                 let row = self.row(WordKey::Load(elem), site.span)?;
                 Word::Reg(self.simple(row, &[Operand::Memory(place)], &site))
             }
@@ -280,8 +280,14 @@ impl Builder<'_> {
         }
     }
 
-    /// Where an element stands.
-    pub(super) fn place(&mut self, address: ValueId, at: ValueId, elem: Elem, site: &Site) -> Done<Address<Reg>> {
+    /// Where an element stands; `one` if it is accessed alone.
+    pub(super) fn place(
+        &mut self,
+        (address, at): (ValueId, ValueId),
+        elem: Elem,
+        one: bool,
+        site: &Site,
+    ) -> Done<Address<Reg>> {
         let base = self.reg_of(self.word(address)?, Ty::Address, site)?;
         let scale = (elem.bits() / 8).trailing_zeros();
         let shifted = |n: i64| i32::try_from(n.checked_shl(scale).filter(|s| s >> scale == n)?).ok();
@@ -291,6 +297,12 @@ impl Builder<'_> {
             word => word,
         };
         let upward = self.is_upward(at, MOST_STEPS_BACK);
+        if let Word::Reg(index) = word
+            && one
+            && self.control(site.span)?.indexed_element
+        {
+            return Ok(Address { base, index: Some(index), scale: scale as u8, disp: 0 });
+        }
         if let Some(located) = self.located(base, (word, upward), elem, site)? {
             return Ok(located);
         }
