@@ -6,7 +6,7 @@ use crate::elf::{FUNCTION_ALIGN, Placed};
 use indexmap::IndexSet;
 use rake_ir::allocated::Program;
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::machine::x86::{Space, TABLE_BYTES};
+use rake_ir::machine::x86::{Space, table_bytes};
 
 /// What stands between functions: `int3`.
 pub const PADDING: u8 = 0xcc;
@@ -19,12 +19,13 @@ pub struct Pool<'a> {
     tables: IndexSet<&'a [u8]>,
     elements: IndexSet<&'a [u8]>,
     rack_bytes: usize,
+    table_bytes: usize,
 }
 
 impl<'a> Pool<'a> {
-    fn of(program: &'a Program) -> Pool<'a> {
-        let rack_bytes = program.profile.info().rack_bits as usize / 8;
-        let mut pool = Pool { rack_bytes, ..Pool::default() };
+    fn of(program: &'a Program, space: Space) -> Pool<'a> {
+        let (rack_bytes, table_bytes) = (program.profile.rack_bytes(), table_bytes(space));
+        let mut pool = Pool { rack_bytes, table_bytes, ..Pool::default() };
         for literal in program.functions.iter().flat_map(|f| &f.literals) {
             pool.of_size_mut(literal).insert(literal);
         }
@@ -34,7 +35,7 @@ impl<'a> Pool<'a> {
     fn of_size_mut(&mut self, literal: &[u8]) -> &mut IndexSet<&'a [u8]> {
         match literal.len() {
             len if len == self.rack_bytes => &mut self.racks,
-            TABLE_BYTES => &mut self.tables,
+            len if len == self.table_bytes => &mut self.tables,
             _ => &mut self.elements,
         }
     }
@@ -42,10 +43,10 @@ impl<'a> Pool<'a> {
     /// The literal's offset in `.rodata`.
     pub fn offset(&self, literal: &[u8]) -> Option<u32> {
         let tables = self.racks.len() * self.rack_bytes;
-        let elements = tables + self.tables.len() * TABLE_BYTES;
+        let elements = tables + self.tables.len() * self.table_bytes;
         let at = match literal.len() {
             len if len == self.rack_bytes => self.racks.get_index_of(literal)? * self.rack_bytes,
-            TABLE_BYTES => tables + self.tables.get_index_of(literal)? * TABLE_BYTES,
+            len if len == self.table_bytes => tables + self.tables.get_index_of(literal)? * len,
             _ => elements + self.elements.get_index_of(literal)? * 4,
         };
         Some(at as u32)
@@ -99,7 +100,7 @@ pub fn lay_out(program: &Program) -> Result<Layout<'_>, Diagnostic> {
         align: FUNCTION_ALIGN,
         functions: Vec::with_capacity(program.functions.len()),
         relocations: Vec::new(),
-        pool: Pool::of(program),
+        pool: Pool::of(program, space),
     };
     for function in &program.functions {
         let Encoded { code, fixups, starts, unwind } = encode(function, space)?;

@@ -4,8 +4,9 @@
 //! load u8 into u32s      avx2: vpmovzxbd ymm, [place]        sse2: movd, punpcklbw, punpcklwd
 //! ```
 
-use crate::steps::{A, B, S0, S1, S2, S3, S4, ZERO, steps};
+use crate::steps::{A, B, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, ZERO, steps};
 use rake_ir::machine::MachOp;
+use rake_ir::machine::tables::{COMPRESS, COMPRESS_BY_ONE, COMPRESS_BY_TWO};
 use rake_ir::machine::x86::{Space, X86};
 use rake_ir::ops::Op;
 use rake_ir::types::{Elem, ElemClass};
@@ -45,7 +46,7 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
     let none = Rule::Unsupported("it has no such transfer");
     if elem.bits() != 32 && !matches!(key, Key::Op(_)) {
         return match key {
-            Key::Load(_) | Key::LoadWhere(_) | Key::Store(_) | Key::StoreWhere(_) => Some(none),
+            Key::Load(_) | Key::LoadWhere(_) | Key::Store(_) | Key::StoreWhere(_) | Key::StoreSelected(_) => Some(none),
             _ => None,
         };
     }
@@ -76,6 +77,9 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
         Key::Unpack(memory) if space == Vex => unpack_blocks(memory),
         Key::Pack(memory) => pack(memory, space).unwrap_or(none),
         Key::Store(memory) => store(memory, space),
+        Key::StoreSelected(_) | Key::LoadPacked(_) | Key::StorePackedSelected(_) => {
+            selected(key, space).unwrap_or(none)
+        }
         Key::StoreWhere(memory) => store_where(memory, space).unwrap_or(none),
         Key::StoreFirst(memory) => match memory.bits() {
             32 => seq![MovssStore(PLACE, A)],
@@ -187,6 +191,64 @@ fn store_where(memory: Elem, space: Space) -> Option<Rule> {
         (32, Evex) => seq![RackStoreK(A, PLACE, B)],
         (16, Evex) => seq![PmovdwStoreK(A, PLACE, B)],
         (8, Evex) => seq![PmovdbStoreK(A, PLACE, B)],
+        _ => return None,
+    })
+}
+
+/// A column of which selected records are kept.
+fn selected(key: Key, space: Space) -> Option<Rule> {
+    Some(match (key, space) {
+        (Key::StoreSelected(memory), _) => return store_selected(memory, space),
+        (Key::LoadPacked(Elem::I8 | Elem::U8), Vex) => seq![MovsdLoad(PLACE)],
+        (Key::StorePackedSelected(Elem::I8 | Elem::U8), Vex) => seq![
+            Movmskps(A),
+            Address(Src::Literal(&COMPRESS)),
+            PackedEntry(S1, S0, Src::Literal(&COMPRESS)),
+            Pshufb(B, S2),
+            MovsdStore(PLACE, S3),
+        ],
+        _ => return None,
+    })
+}
+
+/// The lanes of a mask to the front, whatever comes behind them, and the rack stored. In SSE they move by one and then by
+/// two: `x ^ (x ^ moved) & step`.
+fn store_selected(memory: Elem, space: Space) -> Option<Rule> {
+    macro_rules! moves {
+        ($($rest:tt)*) => { seq![
+            Movmskps(A),
+            Address(Src::Literal(&COMPRESS_BY_ONE)),
+            Address(Src::Literal(&COMPRESS_BY_TWO)),
+            PackedEntry(S1, S0, Src::Literal(&COMPRESS_BY_ONE)),
+            PackedEntry(S2, S0, Src::Literal(&COMPRESS_BY_TWO)),
+            Punpcklwd(S3, S3),
+            Pshufd(B) #0xf9,
+            Pxor(S6, B),
+            Pand(S7, S5),
+            Pxor(S8, B),
+            Pshufd(S9) #0xee,
+            Pxor(S10, S9),
+            Pand(S11, S4),
+            Pxor(S12, S9),
+            $($rest)*
+        ] };
+    }
+    macro_rules! permuted {
+        ($($rest:tt)*) => { seq![
+            Movmskps(A),
+            Address(Src::Literal(&COMPRESS)),
+            LoadEntry(S1, S0, Src::Literal(&COMPRESS)),
+            Permps(S2, B),
+            $($rest)*
+        ] };
+    }
+    Some(match (memory.bits(), space) {
+        (32, Sse) => moves![RackStore(PLACE, S13)],
+        (16, Sse) => moves![Pslld(S13) #16, Psrad(S14) #16, Packssdw(S15, S15), MovsdStore(PLACE, S16)],
+        (8, Sse) => moves![Pand(S13, LOW_BYTE), Packssdw(S14, S14), Packuswb(S15, S15), MovssStore(PLACE, S16)],
+        (32, Vex) => permuted![RackStore(PLACE, S3)],
+        (16, Vex) => permuted![Pshufb(S3, HALVES_TO_FRONT), Permd(FRONT_PAIRS, S4), LowStore(PLACE, S5)],
+        (8, Vex) => permuted![Pshufb(S3, BYTES_TO_FRONT), Permd(FRONT_WORDS, S4), MovsdStore(PLACE, S5)],
         _ => return None,
     })
 }

@@ -93,7 +93,8 @@ pub fn function(name: &str, literals: Vec<Vec<u8>>, insts: &[Inst<PhysReg>]) -> 
 /// Literals 0 to 2 are racks and the last is a table of this profile, where there is one.
 pub fn literals(seed: u8) -> Vec<Vec<u8>> {
     let rack = |k: u8| (0..16).map(|i: u8| i.wrapping_mul(7) ^ k).collect::<Vec<u8>>();
-    let table = TABLES.iter().rev().map(|table| table.bytes.to_vec()).take(1);
+    let ours = TABLES.iter().rev().filter(|table| table.entry == rack(0).len());
+    let table = ours.map(|table| table.bytes.to_vec()).take(1);
     [rack(1), rack(seed ^ 0x80), rack(seed ^ 0x40)].into_iter().chain(table).collect()
 }
 

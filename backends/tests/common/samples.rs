@@ -3,8 +3,8 @@
 use rake_ir::allocated::{Function, Program, Returned};
 use rake_ir::lane::FuseLevel;
 use rake_ir::machine::abi::SYSTEM_V;
-use rake_ir::machine::x86::TABLE_BYTES;
 use rake_ir::machine::x86::{ALL, X86};
+use rake_ir::machine::x86::{Space, table_bytes};
 use rake_ir::machine::{Class, Inst, Kind, LiteralId, MachOp, Operand, PhysReg, View};
 use rake_ir::profile::Profile;
 use rake_ir::selected::Param;
@@ -130,7 +130,7 @@ fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec
     let machine = MachOp::X86(op);
     let mut out = Vec::new();
     for round in 0..rounds {
-        if op == X86::Address || op == X86::LoadEntry {
+        if of_table(op) {
             out.extend(entry(random, profile, op));
             continue;
         }
@@ -156,13 +156,18 @@ fn samples(random: &mut Random, profile: Profile, op: X86, rounds: usize) -> Vec
     out
 }
 
+/// Whether a row names a table.
+fn of_table(op: X86) -> bool {
+    MachOp::X86(op).info().slots.iter().any(|slot| slot.mem == rake_ir::machine::Mem::Table)
+}
+
 /// A table's address, and for the row that needs it the bits of a mask and the entry.
 fn entry(random: &mut Random, profile: Profile, op: X86) -> Vec<Inst<PhysReg>> {
     let [rack, mask] = [0; 2].map(|_| Operand::Reg(register(random, profile, View::Rack)));
     let (base, bits) = (register(random, profile, View::Address), register(random, profile, View::Word));
     let table = Operand::Literal(LiteralId(6));
     let mut out = vec![inst(X86::Address, Some(base), &[table], None)];
-    if op == X86::LoadEntry {
+    if op != X86::Address {
         out.push(inst(X86::Movmskps, Some(bits), &[mask], None));
         out.push(inst(op, rack.reg(), &[Operand::Reg(base), Operand::Reg(bits), table], None));
     }
@@ -175,7 +180,7 @@ fn literals(profile: Profile, seed: u8, table: bool) -> Vec<Vec<u8>> {
     let element = |k: u8| vec![k, k ^ 0x55, 0x80, 0x3f];
     let mut all = vec![rack(1), rack(seed), rack(seed ^ 0x80), element(1), element(seed), element(seed ^ 0x80)];
     if table {
-        all.push((0..TABLE_BYTES).map(|i| (i % 251) as u8 ^ seed).collect());
+        all.push((0..Space::of(profile).map_or(0, table_bytes)).map(|i| (i % 251) as u8 ^ seed).collect());
     }
     all
 }
@@ -199,7 +204,7 @@ pub fn every_row(profile: Profile, rounds: usize) -> Program {
     for (index, chunk) in rows.chunks(rows.len().div_ceil(names.len() - 1)).enumerate() {
         let mut insts: Vec<_> = chunk.iter().flat_map(|&op| samples(&mut random, profile, op, rounds)).collect();
         insts.push(inst(X86::Ret, None, &[], None));
-        let tables = chunk.contains(&X86::Address) || chunk.contains(&X86::LoadEntry);
+        let tables = chunk.iter().any(|&op| of_table(op));
         let literals = literals(profile, (index as u8).wrapping_mul(2), tables);
         functions.push(function(names[index], &words, Ty::Rack(Elem::F32), literals, insts));
     }
@@ -234,7 +239,7 @@ pub fn row_by_row(profile: Profile, rounds: usize) -> Vec<Program> {
             let mut insts = samples(&mut random, profile, op, rounds);
             insts.push(inst(X86::Ret, None, &[], None));
             let reads = insts.iter().any(|i| i.args.iter().any(|a| a.literal().is_some()));
-            let table = op == X86::Address || op == X86::LoadEntry;
+            let table = of_table(op);
             let literals = if reads { literals(profile, (op as u8).wrapping_mul(2), table) } else { vec![] };
             let words = [Ty::Uniform(Elem::I32); 6];
             program(profile, vec![function("f", &words, Ty::Rack(Elem::F32), literals, insts)])

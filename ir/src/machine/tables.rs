@@ -17,6 +17,8 @@ pub const TABLES: &[Table] = &[
     Table { name: "expand", entry: LANES, bytes: &EXPAND },
     Table { name: "compress_bytes", entry: BYTES, bytes: &COMPRESS_BYTES },
     Table { name: "expand_bytes", entry: BYTES, bytes: &EXPAND_BYTES },
+    Table { name: "compress_by_one", entry: STEP, bytes: &COMPRESS_BY_ONE },
+    Table { name: "compress_by_two", entry: STEP, bytes: &COMPRESS_BY_TWO },
 ];
 
 /// The bytes of the longest rack.
@@ -40,7 +42,8 @@ pub fn named(name: &str) -> Option<&'static Table> {
 /// Lanes of the masks of `COMPRESS` and `EXPAND`, and bytes of their entries: a lane number in each.
 const LANES: usize = 8;
 
-/// For `compress`: the selected lanes in order, then a lane that is not selected, whose contents are zero by then.
+/// For `compress`: the selected lanes in order, then a lane that is not selected, whose contents are zero by then where
+/// that matters.
 pub const COMPRESS: [u8; LANES << LANES] = {
     let mut table = [0; LANES << LANES];
     let mut mask = 0;
@@ -120,3 +123,78 @@ pub const EXPAND_BYTES: [u8; BYTES << 4] = {
     }
     table
 };
+
+/// Bytes of the entries of `COMPRESS_BY_ONE` and `COMPRESS_BY_TWO`.
+const STEP: usize = 8;
+
+/// How many lanes below a lane of a rack of four are not selected: how far `compress` moves it.
+const fn missing(mask: usize, lane: usize) -> u32 {
+    (!mask & ((1 << lane) - 1)).count_ones()
+}
+
+/// The first step of `compress` of four lanes, in 16 bits for each lane: ones where the next lane moves here, which is
+/// where it moves by an odd number of lanes (Warren, Hacker's Delight, 2nd edition, 7-4).
+pub const COMPRESS_BY_ONE: [u8; STEP << 4] = {
+    let mut table = [0; STEP << 4];
+    let mut mask = 0;
+    while mask < 1 << 4 {
+        let mut lane = 0;
+        while lane < 3 {
+            if missing(mask, lane + 1) % 2 == 1 {
+                table[mask * STEP + lane * 2] = 0xff;
+                table[mask * STEP + lane * 2 + 1] = 0xff;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+/// The second step, in 32 bits for each of the two lower lanes: ones where the lane two above moves here, which is where
+/// what stands there by now has two or more to move.
+pub const COMPRESS_BY_TWO: [u8; STEP << 4] = {
+    let mut table = [0; STEP << 4];
+    let mut mask = 0;
+    while mask < 1 << 4 {
+        let mut lane = 0;
+        while lane < 2 {
+            let mut byte = 0;
+            while byte < 4 && missing(mask, lane + 2) >= 2 {
+                table[mask * STEP + lane * 4 + byte] = 0xff;
+                byte += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_one_and_two_bring_selected_lanes_to_the_front() {
+        for mask in 0..16usize {
+            let entry = |table: &[u8]| -> [u8; STEP] { table[mask * STEP..][..STEP].try_into().unwrap() };
+            let (one, two) = (entry(&COMPRESS_BY_ONE), entry(&COMPRESS_BY_TWO));
+            let mut lanes = ['a', 'b', 'c', 'd', '.', '.'];
+            for lane in 0..4 {
+                let [low, high] = [one[lane * 2], one[lane * 2 + 1]];
+                assert_eq!(low, high);
+                lanes[lane] = if low == 0xff { lanes[lane + 1] } else { lanes[lane] };
+            }
+            for lane in 0..2 {
+                let bits = &two[lane * 4..][..4];
+                assert!(bits == [0; 4] || bits == [0xff; 4]);
+                lanes[lane] = if bits[0] == 0xff { lanes[lane + 2] } else { lanes[lane] };
+            }
+            let wanted: String =
+                "abcd".chars().enumerate().filter(|(at, _)| mask >> at & 1 == 1).map(|(_, c)| c).collect();
+            let kept: String = lanes[..wanted.len()].iter().collect();
+            assert_eq!(kept, wanted, "{mask:04b}");
+        }
+    }
+}

@@ -17,10 +17,13 @@ use super::{Ctx, Flow, Form, Idioms, ImmMap, Kind, MachInfo, MachOp, MaskIdioms,
 use super::{Slot, View, row};
 use crate::profile::Profile;
 
-/// Bytes of a table that AVX2 code reads by the bits of a mask, and of its entries, one for each mask of eight lanes.
-pub const TABLE_BYTES: usize = ENTRY_BYTES << 8;
-#[allow(missing_docs)]
+/// Bytes of an entry of a table that code reads by the bits of a mask.
 pub const ENTRY_BYTES: usize = 8;
+
+/// Bytes of such a table, which has an entry for each mask of a rack's 32-bit lanes.
+pub const fn table_bytes(space: Space) -> usize {
+    ENTRY_BYTES << (4 << space as u32)
+}
 
 /// How instructions are encoded; each profile of the family uses one, and stands at its number among the family's variants.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -431,7 +434,8 @@ table! {
     // Lanes moved by a mask: by the machine, or as an entry of a table says. An address names its table by the operand.
     Compressps = row("compressps", ["", "", "vcompressps"], Cross, RACK, &[W, R], (200, 600), |c, a: A| convert::compress(c, a[0][0], &a[1])).zeroing();
     Expandps = row("expandps", ["", "", "vexpandps"], Cross, RACK, &[W, R, R], (200, 600), |c, a: A| convert::expand(c, a[0][0], &a[1], &a[2])).merging();
-    Address = row("address", ["", "lea", ""], Const, ADDRESS, &[T], (50, 100), |_, _: A| ZERO);
+    Address = row("address", ["lea", "lea", ""], Const, ADDRESS, &[T], (50, 100), |_, _: A| ZERO);
+    PackedEntry = row("packed_entry", ["movq", "vmovq", ""], Word, LOW, &[P, P, T], (50, 500), |_, a: A| a[2]);
     LoadEntry = row("load_entry", ["", "vpmovzxbd", ""], Word, RACK, &[P, P, T], (100, 900), |c, a: A| convert::widen_entry(c, &a[2]));
 
     // Copies and constants. `zero` and `ones` name one register three times, which the machine knows to need no input.

@@ -117,12 +117,19 @@ impl Copier {
         }
     }
 
-    /// The selected lanes at the front of a rack, and the rack stored; of the rest only the lanes that were selected.
+    /// Whole racks may be stored behind what was kept. Of the rest: the selected lanes at the front of a rack, of which
+    /// only those are stored.
     fn store_selected(&mut self, values: &mut Arena<Value>, id: ValueId, out: &mut Stmts) {
         let value = values[id].clone();
         let args: Vec<ValueId> = value.args.iter().map(|&arg| self.now(arg)).collect();
         let [address, index, rack, selection] = args[..] else { return };
-        let computed = values[rack].mask.or(self.rest.map(|rest| rest.mask));
+        let Some(rest) = self.rest else {
+            let stored = values.alloc(Value { args: Args::from_slice(&args), ..value });
+            self.map.insert(id, stored);
+            out.push(Stmt::Value(stored));
+            return;
+        };
+        let computed = values[rack].mask.unwrap_or(rest.mask);
         let like = |op: Op, imm: Imm, args: &[ValueId], ty: Ty, mask: Option<ValueId>| {
             let (args, span, name) = (Args::from_slice(args), value.span, None);
             Value { op, imm, args, ty, mask, inactive: None, span, name }
@@ -133,16 +140,12 @@ impl Copier {
             id
         };
         // Moving lanes reads all of them; a replaced column has a value where it is selected.
-        let rack = computed.map_or(rack, |mask| {
-            let zero = push(like(Op::Const, Imm::Bits(0), &[], value.ty, None));
-            push(like(Op::Select, Imm::None, &[mask, rack, zero], value.ty, None))
-        });
+        let zero = push(like(Op::Const, Imm::Bits(0), &[], value.ty, None));
+        let rack = push(like(Op::Select, Imm::None, &[computed, rack, zero], value.ty, None));
         let packed = push(like(Op::Compress, Imm::None, &[selection, rack], value.ty, None));
-        let mask = self.rest.map(|_| {
-            let count = push(like(Op::CountTrue, Imm::None, &[selection], Ty::LONG, None));
-            push(like(Op::InRange, Imm::None, &[count], value.ty.truth(), None))
-        });
-        let stored = push(like(Op::Store, value.imm.clone(), &[address, index, packed], value.ty, mask));
+        let count = push(like(Op::CountTrue, Imm::None, &[selection], Ty::LONG, None));
+        let mask = push(like(Op::InRange, Imm::None, &[count], value.ty.truth(), None));
+        let stored = push(like(Op::Store, value.imm.clone(), &[address, index, packed], value.ty, Some(mask)));
         self.map.insert(id, stored);
     }
 

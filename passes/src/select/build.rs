@@ -61,6 +61,8 @@ pub(super) struct Builder<'a> {
     pub(super) scopes: Vec<Vec<Same>>,
     /// How many loops are open.
     pub loops: usize,
+    /// The narrow columns that were loaded as they stand in memory too.
+    pub packed: HashMap<ValueId, Reg>,
     /// The word of each value that has one.
     pub(super) words: Vec<Option<Word>>,
     literals: HashMap<Vec<u8>, LiteralId>,
@@ -121,6 +123,7 @@ impl<'a> Builder<'a> {
             done,
             scopes: Vec::new(),
             loops: 0,
+            packed: HashMap::new(),
             words: vec![None; source.values.len()],
             literals,
             arguments,

@@ -76,6 +76,13 @@ pub enum Key {
     Store(Elem),
     /// The same of the lanes of a mask; the others' elements are not touched.
     StoreWhere(Elem),
+    /// The lanes of a mask to consecutive elements of this type, in order; whatever behind them, up to a rack. Where there
+    /// is no such rule, what `compress` gives is stored.
+    StoreSelected(Elem),
+    /// Consecutive elements of this type to the front of a rack, as [`Key::Pack`] leaves them.
+    LoadPacked(Elem),
+    /// The same of what [`Key::LoadPacked`] gave, instead of a rack's lanes.
+    StorePackedSelected(Elem),
     /// The first element of this type of what [`Key::Pack`] gives.
     StoreFirst(Elem),
     /// Elements at indices, in the lanes of a mask; zero elsewhere.

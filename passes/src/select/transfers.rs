@@ -16,7 +16,7 @@ use super::build::{Builder, Site};
 use super::rule::{Key, Rule};
 use super::words::{Compared, Done, Word};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::ValueId;
+use rake_ir::lane::{Value, ValueId};
 use rake_ir::machine::{Address, Class, Cond, Inst, MachOp, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::{Reg, RegInfo};
@@ -67,6 +67,9 @@ impl Builder<'_> {
         let at = Site { place: Some(place), mask: None, ..site.clone() };
         let Some(mask) = value.mask else {
             let key = if value.op == Op::Load { Key::Load(memory) } else { Key::LoadSplat(memory) };
+            if value.op == Op::Load && memory.bits() < elem.bits() {
+                self.load_packed(id, memory, &at)?;
+            }
             return self.by_rule(key, elem, &[], &at);
         };
         if self.has(Key::LoadWhere(memory), elem) {
@@ -136,6 +139,38 @@ impl Builder<'_> {
             None => self.by_rule(Key::Store(memory), elem, &[chosen], &at).map(|_| ()),
             Some(part) => self.store_some(part, chosen, &site),
         }
+    }
+
+    /// A store of selected lanes. A narrow column that is kept as it was moves as it stands in memory.
+    pub(super) fn store_selected(&mut self, id: ValueId) -> Done<()> {
+        let (site, value) = (self.at(id), &self.source.values[id]);
+        let (memory, elem) = (self.memory(id)?, value.ty.elem());
+        let place = self.place(value.args[0], value.args[1], memory, &site)?;
+        let at = Site { place: Some(place), ..site.clone() };
+        let selection = self.operand(Some(value.args[3]), site.span)?;
+        if let Some(&packed) = self.packed.get(&value.args[2]) {
+            return self.by_rule(Key::StorePackedSelected(memory), elem, &[selection, packed], &at).map(|_| ());
+        }
+        let rack = self.operand(Some(value.args[2]), site.span)?;
+        if self.has(Key::StoreSelected(memory), elem) {
+            return self.by_rule(Key::StoreSelected(memory), elem, &[selection, rack], &at).map(|_| ());
+        }
+        let front = self.by_rule(Key::Op(Op::Compress), elem, &[selection, rack], &site)?;
+        self.by_rule(Key::Store(memory), elem, &[front], &at).map(|_| ())
+    }
+
+    /// Loads a column as it stands in memory, where it is stored so too.
+    fn load_packed(&mut self, id: ValueId, memory: Elem, at: &Site) -> Done<()> {
+        let values = &self.source.values;
+        let elem = values[id].ty.elem();
+        let kept =
+            |value: &Value| value.op == Op::StoreSelected && value.args[2] == id && value.imm == Imm::Memory(memory);
+        let moves = self.has(Key::LoadPacked(memory), elem) && self.has(Key::StorePackedSelected(memory), elem);
+        if moves && values.iter().any(|(_, value)| kept(value)) {
+            let packed = self.by_rule(Key::LoadPacked(memory), elem, &[], at)?;
+            self.packed.insert(id, packed);
+        }
+        Ok(())
     }
 
     /// The count below which the lanes of a mask are at most; the mask may hold in fewer.

@@ -7,7 +7,7 @@ use crate::Difference;
 use crate::image::{Image, Relocation, Symbol};
 use crate::tables::Tables;
 use rake_ir::allocated::{Function, saved};
-use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES, X86};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space, X86, table_bytes};
 use rake_ir::machine::{Address, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 
 /// Compares a function's decoded instructions, relocations and literals with its allocated form.
@@ -227,7 +227,7 @@ impl Context<'_> {
         let table = slot.mem == Mem::Table;
         let size = match element {
             true => 4,
-            false if table => TABLE_BYTES,
+            false if table => table_bytes(self.space),
             false => 16 << self.space as u8,
         };
         if literal.len() != size || (slot.mem == Mem::Element) && !element {

@@ -23,7 +23,7 @@ use crate::{Difference, FunctionReport, broken, differs_at};
 use decode::Decoder;
 use rake_ir::allocated::{Function, Program};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::machine::x86::TABLE_BYTES;
+use rake_ir::machine::x86::{Space, table_bytes};
 use rake_ir::profile::Profile;
 use shapes::Shapes;
 use std::cell::OnceCell;
@@ -92,7 +92,7 @@ pub fn check_text(image: &Image<'_>) -> Result<(), String> {
 pub fn check_literals(image: &Image<'_>, program: &Program) -> Result<(), String> {
     let wrong = || Err("`.rodata` does not hold the program's literals, each once and nothing else".to_string());
     let mut rest = image.rodata;
-    for size in [program.profile.rack_bytes(), TABLE_BYTES, 4] {
+    for size in [program.profile.rack_bytes(), Space::of(program.profile).map_or(0, table_bytes), 4] {
         let all = program.functions.iter().flat_map(|f| &f.literals).map(Vec::as_slice);
         let wanted: BTreeSet<&[u8]> = all.filter(|literal| literal.len() == size).collect();
         let Some((part, others)) = rest.split_at_checked(wanted.len() * size) else { return wrong() };
@@ -134,7 +134,7 @@ pub fn function(
         let difference: Result<(), Difference> = equality::compare(image, shapes, symbol, &insts, function);
         wrong.extend(difference.err().map(|difference| differs_at(facts, difference)));
     }
-    let loads = obligations::loads(image, symbol, &insts);
+    let loads = obligations::loads(image, symbol, &insts, shapes.space());
     obligations::check(shapes, &loads, image.rodata_align, facts, &insts, &mut |at, obligation, text| {
         wrong.push(broken(facts, at, format!("{}: {text}", obligation.words())));
     });

@@ -8,7 +8,7 @@ use crate::facts::{Counted, FunctionFacts};
 use crate::image::{Image, Symbol};
 use crate::obligations::{Obligation, Say, check_counts};
 use rake_ir::machine::abi::SYSTEM_V;
-use rake_ir::machine::x86::{ENTRY_BYTES, Space, TABLE_BYTES};
+use rake_ir::machine::x86::{ENTRY_BYTES, Space, table_bytes};
 use rake_ir::machine::{Class as File, PhysReg};
 use rake_ir::types::Ty;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +25,13 @@ pub struct Load {
 }
 
 /// Every memory operand of a function.
-pub fn loads(image: &Image<'_>, symbol: &Symbol<'_>, insts: &[Instruction]) -> Vec<Load> {
+pub fn loads(image: &Image<'_>, symbol: &Symbol<'_>, insts: &[Instruction], space: Space) -> Vec<Load> {
     let mut out = Vec::new();
     for (index, inst) in insts.iter().enumerate() {
         for operand in inst.operands() {
             let &Operand::Memory { size, displacement } = operand else { continue };
             let table = inst.mnemonic == "lea";
-            let bytes = if table { TABLE_BYTES } else { usize::from(size) };
+            let bytes = if table { table_bytes(space) } else { usize::from(size) };
             let align = if table { ENTRY_BYTES as u8 } else { size };
             let literal = inst.displacement_at.and_then(|at| {
                 let at = inst.offset + u32::from(at);

@@ -340,7 +340,7 @@ fn check_instruction(
     }
     let skipped = usize::from(form.writes_register() && !form.reads_destination);
     let skipped = if is_constant(shapes, inst) || is(inst, "push") { inst.operands().len() } else { skipped };
-    let table = form.op == X86::LoadEntry || shapes.of_decoded(inst).any(|form| form.op == X86::LoadEntry);
+    let table = shapes.of_decoded(inst).any(|form| matches!(form.op, X86::LoadEntry | X86::PackedEntry));
     for operand in &inst.operands()[skipped..] {
         match *operand {
             Operand::Register(class, number) => {
