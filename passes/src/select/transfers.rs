@@ -145,7 +145,7 @@ impl Builder<'_> {
     pub(super) fn store_selected(&mut self, id: ValueId) -> Done<()> {
         let (site, value) = (self.at(id), &self.source.values[id]);
         let (memory, elem) = (self.memory(id)?, value.ty.elem());
-        let place = self.place(value.args[0], value.args[1], memory, &site)?;
+        let place = self.place((value.args[0], value.args[1]), memory, false, &site)?;
         let at = Site { place: Some(place), ..site.clone() };
         let selection = self.operand(Some(value.args[3]), site.span)?;
         if let Some(&packed) = self.packed.get(&value.args[2]) {
