@@ -2,7 +2,6 @@
 
 use crate::support::{everything, files, from_environment, ir_at, profiles};
 use crate::watch::{options, shown, survive};
-use rake_ir::capabilities::{Feature, Status};
 use rake_ir::diag::Code;
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
@@ -20,13 +19,19 @@ fn dumps(kind: Kind) -> Vec<String> {
     texts.extend((0..15).map(|seed| random::program(seed, 2, false).text));
     let (mut dumps, profiles) = (Vec::new(), reaching(kind));
     for (index, text) in texts.iter().enumerate() {
-        let compiles =
-            |profile: &&Profile| !has_runs(text) || Feature::StackRuns.status(**profile) == Status::Available;
+        let compiles = |profile: &&Profile| !has_runs(text) || compiles(text, **profile);
         let Some(&profile) = profiles.iter().cycle().skip(index).take(profiles.len()).find(compiles) else { continue };
         dumps.extend(ir_at(text, profile, FuseLevel::Full, kind.name()).ok().map(|ir| ir.print()));
     }
     assert!(dumps.len() > 15, "{}: only {} programs compile", kind.name(), dumps.len());
     dumps
+}
+
+/// Whether a program is one for this profile; not every profile has all that runs may do.
+fn compiles(text: &str, profile: Profile) -> bool {
+    let lacks = |code: Code| matches!(code, Code::NotAvailableYet | Code::NotOnProfile);
+    let outputs = survive(text.as_bytes(), everything(profile, FuseLevel::Full));
+    outputs.is_ok_and(|outputs| !outputs.diagnostics.iter().any(|d| lacks(d.code)))
 }
 
 /// The profiles whose programs come to an IR.

@@ -120,7 +120,7 @@ impl FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let result = function.result.map(|result| result.ty);
         let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, result);
-        facts.count(&function.insts, machine, &BTreeMap::new())
+        facts.count(&function.insts, &[], machine, &BTreeMap::new())
     }
 
     /// Facts of a selected function, its regions in the `order` in which their instructions stand in the end.
@@ -137,7 +137,7 @@ impl FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let result = function.result.map(|result| result.ty);
         let facts = FunctionFacts::new(function.name.clone(), function.span, exported, params, result);
-        facts.count(&function.insts, machine, &place)
+        facts.count(&function.insts, &[], machine, &place)
     }
 
     /// Facts of a stacked function, for a caller that has nothing earlier.
@@ -145,11 +145,15 @@ impl FunctionFacts {
         let params = function.params.iter().map(|p| p.ty).collect();
         let result = function.result.map(|result| result.ty);
         let facts = FunctionFacts::new(function.name.clone(), function.span, true, params, result);
-        let insts = function.code.iter().filter_map(|inst| {
+        let (mut insts, mut apart) = (Vec::new(), Vec::new());
+        for inst in &function.code {
             let (dst, args, imm) = (None, SmallVec::new(), None);
-            Some(Inst::<u32> { op: inst.op()?, dst, args, imm, region: inst.region, span: inst.span })
-        });
-        facts.count(&insts.collect::<Vec<_>>(), machine, &BTreeMap::new())
+            match inst.op() {
+                Some(op) => insts.push(Inst::<u32> { op, dst, args, imm, region: inst.region, span: inst.span }),
+                None => apart.push(insts.len()),
+            }
+        }
+        facts.count(&insts, &apart, machine, &BTreeMap::new())
     }
 
     /// Allocation may compute a value again inside its region, but neither a fused multiply-add nor what moves lanes.
@@ -164,17 +168,20 @@ impl FunctionFacts {
         self
     }
 
-    /// Counts instructions; regions in the order of `place`, those that are not there by their first instructions.
+    /// Counts instructions; regions in the order of `place`, those that are not there by their first instructions. The
+    /// instructions at the numbers `apart` do not follow what stands before them.
     fn count<R: Copy + PartialEq>(
         mut self,
         insts: &[Inst<R>],
+        apart: &[usize],
         machine: &Machine,
         place: &BTreeMap<u32, usize>,
     ) -> Self {
         let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
         let mut regions: Vec<(usize, RegionFacts)> = Vec::new();
         let before = std::iter::once(None).chain(insts.iter().map(Some));
-        for (inst, before) in insts.iter().zip(before) {
+        for (at, (inst, before)) in insts.iter().zip(before).enumerate() {
+            let before = before.filter(|_| apart.binary_search(&at).is_err());
             let Some(counted) = machine.counted(self.result.is_none(), inst, before, insts) else { continue };
             if let Some(sign) = counted.multiply_add {
                 self.multiply_adds[sign as usize] += 1;
