@@ -13,6 +13,7 @@
 mod aarch64;
 mod crossing;
 mod facts;
+mod flow;
 mod image;
 mod obligations;
 mod tables;
@@ -85,7 +86,8 @@ impl Machine {
     fn unwinding(&self, code: &[u8]) -> Vec<u8> {
         match self {
             Machine::X86(_) => x86::unwinding(code),
-            Machine::Aarch64(_) | Machine::Wasm(_) => Vec::new(),
+            Machine::Aarch64(_) => aarch64::unwinding(code),
+            Machine::Wasm(_) => Vec::new(),
         }
     }
 

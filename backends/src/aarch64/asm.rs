@@ -144,7 +144,10 @@ fn instruction(out: &mut String, inst: &Inst<PhysReg>, frame: u32, label: &dyn F
     }
     for (slot, arg) in inst.args.iter().enumerate() {
         let text = match *arg {
-            Operand::Reg(word) if word.class == Class::S => above(word, frame).to_string(),
+            Operand::Reg(word) if word.class == Class::S => match above(word, frame) {
+                0 => "[sp]".into(),
+                above => format!("[sp, #{above}]"),
+            },
             Operand::Reg(register) => register.number.to_string(),
             Operand::Literal(literal) | Operand::Broadcast(literal) => label(literal.0),
             Operand::Memory(address) | Operand::MemoryElement(address) => place(address),

@@ -84,8 +84,7 @@ macro_rules! table {
             /// for the destination's number, `{0}`, `{1}` and so on for those of the operands (a literal's for its label),
             /// `{i}` for the immediate, `{l}` and `{h}` for its low and high four bits, `{f}` for the number that it
             /// encodes, and `{m}` for its eight bits, each as a byte of its own; other braces stand for themselves. For a
-            /// place stands its address, for a number the number, for a word of the caller's frame how far above the
-            /// stack's top it is. Jumps, and markers that have no bytes, have none.
+            /// place or a word of the caller's frame stands its address, for a number the number. Jumps, and markers that have no bytes, have none.
             pub const fn syntax(self) -> &'static str {
                 match self {
                     $($name::$op => $syntax),*
@@ -305,7 +304,7 @@ table! {
         LdrWord "w{d}, {0}" = row("ldr_word", "ldr", Transfer, WORD, &[P4], (50, 400), |_, a: A| a[0]);
         LdrLong "x{d}, {0}" = row("ldr_long", "ldr", Transfer, LONG, &[P8], (50, 400), |_, a: A| a[0]);
         StrLong "x{1}, {0}" = row("str_long", "str", Transfer, None, &[P8, X], (100, 0), |_, a: A| a[1]).writes();
-        TakeArgument "x{d}, [sp, #{0}]" = row("take_argument", "ldr", Transfer, LONG, &[F], (50, 400), |_, a: A| words::long1(a, |x| x));
+        TakeArgument "x{d}, {0}" = row("take_argument", "ldr", Transfer, LONG, &[F], (50, 400), |_, a: A| words::long1(a, |x| x));
 
         // Racks in memory: all of one, half, a lane, and what narrower elements take.
         LdrRack "q{d}, {0}" = row("ldr_rack", "ldr", Transfer, RACK, &[P16], (50, 500), |_, a: A| a[0]);

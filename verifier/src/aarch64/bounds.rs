@@ -13,7 +13,7 @@ type Lanes = [u32; 4];
 const ANY: Lanes = [u32::MAX; 4];
 
 /// The bounds of the registers that have any.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bounds {
     racks: BTreeMap<u8, Lanes>,
     words: BTreeMap<u8, u32>,
@@ -23,6 +23,19 @@ impl Bounds {
     /// The greatest number that a general register may hold.
     pub fn word(&self, register: u8) -> u32 {
         self.words.get(&register).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Keeps what holds on another path too.
+    pub fn meet(&mut self, other: &Bounds) {
+        self.racks.retain(|number, lanes| {
+            let there = other.racks.get(number).copied().unwrap_or(ANY);
+            lanes.iter_mut().zip(there).for_each(|(here, there)| *here = (*here).max(there));
+            *lanes != ANY
+        });
+        self.words.retain(|number, word| {
+            *word = (*word).max(other.word(*number));
+            *word != u32::MAX
+        });
     }
 
     /// Follows an instruction, which loads this literal if it loads any.
@@ -39,8 +52,12 @@ impl Bounds {
             op if op.info().dst.is_some_and(|view| view.class() == rake_ir::machine::Class::G) => Some(u32::MAX),
             _ => None,
         };
-        if let Some(word) = word {
-            self.words.insert(dst, word);
+        match word {
+            Some(u32::MAX) => self.words.remove(&dst),
+            Some(word) => self.words.insert(dst, word),
+            None => None,
+        };
+        if word.is_some() {
             return;
         }
         let lanes = match fields.op {
@@ -57,7 +74,11 @@ impl Bounds {
             }
             _ => ANY,
         };
-        self.racks.insert(dst, lanes);
+        if lanes == ANY {
+            self.racks.remove(&dst)
+        } else {
+            self.racks.insert(dst, lanes)
+        };
     }
 }
 

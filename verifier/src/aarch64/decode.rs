@@ -1,6 +1,6 @@
 //! AArch64 machine code to instructions: by their bits, held against what capstone says.
 
-use super::encoding::{Encodings, Fields, LANDING};
+use super::encoding::{Encodings, Fields, LANDING, TRAP, jump};
 use super::text;
 use crate::obligations::{Refusal, Undecodable};
 use capstone::Capstone;
@@ -15,6 +15,10 @@ pub enum What {
     Landing,
     /// An instruction of the table.
     Op(Fields),
+    /// A jump, with the number of its condition if it has one.
+    Jump(Option<u8>),
+    /// `brk #1`.
+    Trap,
 }
 
 /// One decoded instruction.
@@ -24,20 +28,31 @@ pub struct Instruction {
     pub offset: u32,
     /// What it is.
     pub what: What,
-    /// The address that it names, in the section.
+    /// The address that it names, or jumps to, in the section.
     pub target: Option<i64>,
 }
 
 impl Instruction {
-    /// Its fields, unless it is `bti c`.
+    /// Its fields, where it is one of the table.
     pub fn fields(&self) -> Option<&Fields> {
         match &self.what {
-            What::Landing => None,
+            What::Landing | What::Jump(_) | What::Trap => None,
             What::Op(fields) => Some(fields),
         }
     }
 
-    /// Its operation, unless it is `bti c`.
+    /// What a message calls it.
+    pub fn name(&self) -> &'static str {
+        match &self.what {
+            What::Landing => "bti c",
+            What::Op(fields) => fields.op.info().name,
+            What::Jump(Some(_)) => "b.cond",
+            What::Jump(None) => "b",
+            What::Trap => "brk",
+        }
+    }
+
+    /// Its operation, where it is one of the table.
     pub fn op(&self) -> Option<A64> {
         self.fields().map(|fields| fields.op)
     }
@@ -58,11 +73,17 @@ impl Decoder {
         Capstone::new().arm64().mode(ArchMode::Arm).build().map(Decoder).map_err(|e| e.to_string())
     }
 
-    /// Decodes all of `code`, which stands at `start` of its section.
+    /// Decodes all of `code`, which stands at `start` of its section; `run` if it may jump and trap.
     ///
     /// # Errors
     /// The first word that is no instruction of vector code.
-    pub fn decode(&self, encodings: &Encodings, code: &[u8], start: u32) -> Result<Vec<Instruction>, Undecodable> {
+    pub fn decode(
+        &self,
+        encodings: &Encodings,
+        run: bool,
+        code: &[u8],
+        start: u32,
+    ) -> Result<Vec<Instruction>, Undecodable> {
         let mut out = Vec::with_capacity(code.len() / WORD);
         let fail =
             |offset: usize, reason: String| Undecodable { offset: offset as u32, refusal: Refusal::Other, reason };
@@ -75,7 +96,7 @@ impl Decoder {
                 return Err(fail(offset, format!("`{said}` is not of four bytes")));
             };
             let at = i64::from(start) + offset as i64;
-            let one = read(encodings, word, at, &said)
+            let one = read(encodings, run, word, at, &said)
                 .map_err(|(refusal, reason)| Undecodable { refusal, ..fail(offset, reason) })?;
             out.push(Instruction { offset: offset as u32, ..one });
         }
@@ -85,22 +106,29 @@ impl Decoder {
 }
 
 /// The instruction of a word at an address of its section, of which a disassembler `said` this.
-fn read(encodings: &Encodings, word: u32, at: i64, said: &str) -> Result<Instruction, (Refusal, String)> {
+fn read(encodings: &Encodings, run: bool, word: u32, at: i64, said: &str) -> Result<Instruction, (Refusal, String)> {
     if word == LANDING {
         return match said.trim() {
             "bti c" | "hint #0x22" => Ok(Instruction { offset: 0, what: What::Landing, target: None }),
             _ => Err((Refusal::Other, format!("decoded as `{said}`"))),
         };
     }
+    let same = |what: What, target: Option<i64>, wanted: &str| match text::plain(said) == text::plain(wanted) {
+        true => Ok(Instruction { offset: 0, what, target }),
+        false => Err((Refusal::Other, format!("decoded as `{said}` where the bits say `{wanted}`"))),
+    };
+    if let Some((cond, distance)) = jump(word).filter(|_| run) {
+        let target = at + i64::from(distance);
+        return same(What::Jump(cond), Some(target), &text::jump(cond, target));
+    }
+    if run && word == TRAP {
+        return same(What::Trap, None, "brk 1");
+    }
     let Some(fields) = encodings.read(word) else {
         return Err((refusal(word, said), format!("`{said}` is not an instruction of vector code")));
     };
     let target = fields.distance.map(|distance| at + i64::from(distance));
-    let wanted = text::written(&fields, target);
-    if text::plain(said) != text::plain(&wanted) {
-        return Err((Refusal::Other, format!("decoded as `{said}` where the bits say `{wanted}`")));
-    }
-    Ok(Instruction { offset: 0, what: What::Op(fields), target })
+    same(What::Op(fields), target, &text::written(&fields, target))
 }
 
 /// What a refused word is (DDI 0487, section C4.1: the main groups by bits 25 to 28).

@@ -1,12 +1,14 @@
 //! Equality: what the words say is what the allocated program says.
 
 use super::decode::{Instruction, What};
+use super::encoding;
 use crate::Difference;
+use crate::flow::Flows;
 use crate::image::{Image, Symbol};
 use crate::tables::Tables;
-use rake_ir::allocated::Function;
+use rake_ir::allocated::{Function, saved};
 use rake_ir::machine::aarch64::A64;
-use rake_ir::machine::{Inst, LiteralId, MachOp, Operand, PhysReg, View};
+use rake_ir::machine::{Address, Class, Cond, Inst, LiteralId, MachOp, Mem, Operand, PhysReg, View};
 
 /// Compares a function's decoded instructions and literals with its allocated form.
 ///
@@ -23,19 +25,56 @@ pub fn compare(
         return Err((0, None, "`bti c` is missing".into()));
     }
     let mut tables = Tables::default();
-    for (at, (decoded, inst)) in body.iter().zip(&function.insts).enumerate() {
-        let same = tables.follow(inst).and_then(|()| instruction(image, decoded, inst, function));
+    let offsets: Vec<u32> = body.iter().map(|inst| inst.offset).collect();
+    let flow = Flows::of(function, &offsets, symbol.len).map_err(|text| (0, None, text))?;
+    for &(at, place) in &flow.pairs {
+        let (Some(decoded), inst) = (body.get(place), &function.insts[at]) else { continue };
+        let same = tables.follow(inst).and_then(|()| match flow.jump(&function.insts, at)? {
+            Some(expected) => jump(decoded, expected, symbol.start),
+            None => instruction(image, decoded, inst, function),
+        });
         same.map_err(|text| {
-            let found = decoded.op().map_or("bti c", |op| op.info().name);
+            let found = decoded.name();
             let what = format!("instruction {at} (`{found}` decoded, `{}` allocated): {text}", inst.op.name());
             (decoded.offset, Some(inst.span), what)
         })?;
     }
-    if body.len() != function.insts.len() {
-        let at = body.get(function.insts.len()).map_or(symbol.len, |i| i.offset);
-        return Err((at, None, format!("{} instructions decoded, {} allocated", body.len(), function.insts.len())));
+    let expected = flow.pairs.len() + usize::from(flow.traps);
+    if body.len() != expected {
+        let at = body.get(expected).map_or(symbol.len, |i| i.offset);
+        return Err((at, None, format!("{} instructions decoded, {expected} allocated", body.len())));
     }
-    Ok(())
+    match body.get(flow.pairs.len()) {
+        Some(other) if other.what != What::Trap => {
+            Err((other.offset, None, format!("`{}` stands where the trap is expected", other.name())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The number of a condition (DDI 0487, section C1.2.4).
+const fn number(cond: Cond) -> u8 {
+    match cond {
+        Cond::Equal => 0,
+        Cond::NotEqual => 1,
+        Cond::AboveEqual => 2,
+        Cond::Below => 3,
+        Cond::Above => 8,
+        Cond::BelowEqual => 9,
+        Cond::GreaterEqual => 10,
+        Cond::Less => 11,
+        Cond::Greater => 12,
+        Cond::LessEqual => 13,
+    }
+}
+
+/// Compares a jump of a function that starts at `start`.
+fn jump(decoded: &Instruction, (cond, target): (Option<Cond>, i64), start: u32) -> Result<(), String> {
+    if decoded.what != What::Jump(cond.map(number)) {
+        return Err(format!("a jump on {cond:?} expected"));
+    }
+    let found = decoded.target.map(|found| found - i64::from(start));
+    if found == Some(target) { Ok(()) } else { Err(format!("to {found:?} decoded, {target:#x} expected")) }
 }
 
 /// The operation of a row as its word reads: two rows that are one word for the same operands are one operation.
@@ -53,7 +92,7 @@ fn instruction(
     inst: &Inst<PhysReg>,
     function: &Function,
 ) -> Result<(), String> {
-    let fields = decoded.fields().ok_or("`bti c` in the middle")?;
+    let fields = decoded.fields().ok_or("no instruction of the table")?;
     let MachOp::A64(row) = inst.op else { return Err("not an instruction of AArch64".into()) };
     let info = row.info();
     if inst.args.len() != info.slots.len() || inst.dst.is_some() != info.dst.is_some() || inst.imm.is_some() != info.imm
@@ -75,11 +114,16 @@ fn instruction(
     if fields.dst != dst {
         return Err(format!("destination {:?} decoded, {dst:?} expected", fields.dst));
     }
-    let mut literal = None;
+    let (mut literal, mut place, mut found_number) = (None, None, None);
     for (at, (arg, slot)) in inst.args.iter().zip(info.slots).enumerate().take(count) {
         let found = fields.args.get(at).copied().flatten();
         match *arg {
-            Operand::Reg(register) if slot.mem.is_literal() => return Err(format!("{register} is no literal")),
+            Operand::Reg(register) if slot.mem.is_literal() || slot.mem.is_address() => {
+                return Err(format!("{register} is no literal and no place"));
+            }
+            Operand::Reg(word) if slot.view == View::Frame && word.class == Class::S => {
+                found_number = Some(16 * saved(function).count() as i32 + 8 * i32::from(word.number));
+            }
             Operand::Reg(register) => {
                 let expected = number(register, slot.view)?;
                 if found != Some(expected) {
@@ -92,10 +136,25 @@ fn instruction(
             }
             Operand::Literal(id) if slot.mem.is_literal() => literal = Some(id),
             Operand::Literal(_) | Operand::Broadcast(_) => return Err("a literal where none can stand".into()),
+            Operand::Memory(address) if slot.mem.is_address() => place = Some(address),
+            Operand::Number(number) if slot.mem == Mem::Constant => found_number = Some(number),
             _ => return Err("an operand that no row has".into()),
         }
     }
+    if fields.number != found_number {
+        return Err(format!("number {:?} decoded, {found_number:?} expected", fields.number));
+    }
+    same_place(fields.place, place)?;
     compare_literal(image, decoded.target, inst, literal, function)
+}
+
+/// Whether an address is the one that is expected.
+fn same_place(found: Option<encoding::Address>, expected: Option<Address<PhysReg>>) -> Result<(), String> {
+    let general = |register: PhysReg| Some(register.number).filter(|_| register.class == Class::G);
+    let said = found.map(|at| (Some(at.base), at.index, at.scale, at.disp));
+    let wanted = expected.map(|at| (general(at.base), at.index.and_then(general), at.scale, at.disp));
+    let indexed = expected.is_none_or(|at| at.index.is_none_or(|index| index.class == Class::G));
+    if said == wanted && indexed { Ok(()) } else { Err(format!("{found:?} decoded, {expected:?} expected")) }
 }
 
 /// Whether the bytes at the address that an instruction names are its literal.

@@ -7,9 +7,12 @@ mod encoding;
 mod equality;
 mod obligations;
 mod pool;
+mod runs;
 mod text;
+mod unwind;
 
 pub use pool::check_text;
+pub use unwind::unwinding;
 
 use crate::crossing::crosses;
 use crate::facts::{Counted, FmaSign, FunctionFacts};
@@ -21,7 +24,7 @@ use encoding::Encodings;
 use rake_ir::allocated::Function;
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::machine::aarch64::{A64, ALL};
-use rake_ir::machine::{Inst, Kind, MachOp};
+use rake_ir::machine::{Flow, Inst, Kind, MachOp};
 use smol_str::SmolStr;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -58,7 +61,8 @@ fn read_size(op: A64) -> usize {
 /// What is known of the instructions.
 #[derive(Clone, Debug)]
 pub struct Forms {
-    encodings: Encodings,
+    plain: Encodings,
+    runs: Encodings,
     /// Whether each row moves lanes, in the table's order.
     crosses: Vec<bool>,
     /// The rows that are another form of another.
@@ -80,7 +84,12 @@ impl Forms {
             _ => None,
         });
         let crosses = ALL.iter().map(|op| crosses(op.info(), lanes)).collect();
-        Forms { encodings: Encodings::new(), crosses, forms: forms.collect() }
+        Forms { plain: Encodings::new(false), runs: Encodings::new(true), crosses, forms: forms.collect() }
+    }
+
+    /// The words of runs, or of everything else.
+    fn encodings(&self, run: bool) -> &Encodings {
+        if run { &self.runs } else { &self.plain }
     }
 
     /// What a row counts as. Which of its forms stands there is the allocator's choice.
@@ -92,6 +101,9 @@ impl Forms {
     /// What an operation counts as.
     fn counted(&self, op: A64) -> Counted {
         let info = op.info();
+        if !matches!(info.flow, None | Some(Flow::Compare)) {
+            return Counted::default();
+        }
         let sign = if op == A64::Fmls { FmaSign::NegAdd } else { FmaSign::Add };
         let multiply_add = info.contracts.then_some(sign);
         let row = self.forms.get(&op).copied().unwrap_or(op).info().name;
@@ -120,8 +132,9 @@ pub fn function(
     allocated: Option<&Function>,
 ) -> Result<FunctionReport, Vec<Diagnostic>> {
     thread_local!(static DECODER: OnceCell<Result<Decoder, String>> = const { OnceCell::new() });
+    let run = facts.result.is_none();
     let decoded = DECODER.with(|cell| match cell.get_or_init(Decoder::new) {
-        Ok(decoder) => decoder.decode(&forms.encodings, image.code(symbol), symbol.start).map_err(|at| {
+        Ok(decoder) => decoder.decode(forms.encodings(run), run, image.code(symbol), symbol.start).map_err(|at| {
             let text = format!("{}: {}", Obligation::of_refusal(at.refusal).words(), at.reason);
             vec![broken(facts, at.offset, text)]
         }),
@@ -134,7 +147,7 @@ pub fn function(
         wrong.extend(difference.err().map(|difference| differs_at(facts, difference)));
     }
     let pool = pool::place(image, symbol);
-    obligations::check(forms, image, &pool, facts, &insts, &mut |at, obligation, text| {
+    obligations::check(forms, image, (symbol.start, &pool), facts, &insts, &mut |at, obligation, text| {
         wrong.push(broken(facts, at, format!("{}: {text}", obligation.words())));
     });
     if !wrong.is_empty() {
@@ -144,7 +157,7 @@ pub fn function(
         name: facts.name.clone(),
         bytes: symbol.len,
         instructions: insts.len() as u32,
-        constant_loads: insts.iter().filter(|inst| inst.target.is_some()).count() as u32,
+        constant_loads: insts.iter().filter(|inst| inst.op().is_some() && inst.target.is_some()).count() as u32,
         multiply_adds: facts.multiply_adds.iter().sum(),
     })
 }

@@ -3,6 +3,7 @@
 use super::bounds::Bounds;
 use super::decode::{Instruction, What};
 use super::encoding::Fields;
+use super::runs;
 use super::{Forms, RACK_BYTES, TABLE_BYTES, read_size};
 use crate::facts::{Counted, FunctionFacts};
 use crate::image::Image;
@@ -13,44 +14,52 @@ use rake_ir::machine::{Class, PhysReg, View};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Checks all obligations of one function, whose literals may stand at `pool` in `.text`.
+/// Checks all obligations of one function, which starts at `start` in `.text` and whose literals may stand at `pool`.
 pub fn check(
     forms: &Forms,
     image: &Image<'_>,
-    pool: &Range<usize>,
+    (start, pool): (u32, &Range<usize>),
     facts: &FunctionFacts,
     insts: &[Instruction],
     say: &mut Say<'_>,
 ) {
+    let run = facts.result.is_none();
+    let saved = if run { runs::saved(insts) } else { Vec::new() };
     for inst in insts {
-        check_registers(inst, say);
+        check_registers(inst, &saved, say);
         check_load(pool, inst, say);
     }
-    check_reads(facts, insts, say);
-    check_tables(image, insts, say);
-    check_ends(insts, say);
+    if run {
+        runs::check(&runs::Code { image, start, insts }, facts, &saved, say);
+    } else {
+        check_reads(facts, insts, say);
+        check_tables(image, insts, say);
+        check_ends(insts, say);
+    }
     let counted: Vec<(u32, Counted)> =
         insts.iter().filter_map(|inst| Some((inst.offset, forms.counted(inst.op()?)))).collect();
     check_counts(facts, &counted, say);
 }
 
 /// The registers that an instruction reads, and the one that it writes.
-fn registers(fields: &Fields) -> (Vec<PhysReg>, Option<PhysReg>) {
+pub(super) fn registers(fields: &Fields) -> (Vec<PhysReg>, Option<PhysReg>) {
     let info = fields.op.info();
     let register = |number: Option<u8>, view: View| number.map(|number| PhysReg { class: view.class(), number });
     let read = fields.args.iter().zip(info.slots).filter_map(|(&number, slot)| register(number, slot.view));
+    let place = fields.place.into_iter().flat_map(|at| [Some(at.base), at.index]);
+    let read = read.chain(place.flatten().map(PhysReg::g));
     (read.collect(), info.dst.and_then(|view| register(fields.dst, view)))
 }
 
-fn check_registers(inst: &Instruction, say: &mut Say<'_>) {
+fn check_registers(inst: &Instruction, saved: &[u8], say: &mut Say<'_>) {
     let Some(fields) = inst.fields() else { return };
     let (read, written) = registers(fields);
     for register in read.into_iter().chain(written) {
         let usable = match register.class {
-            Class::V => AAPCS64.rack_registers,
-            _ => AAPCS64.word_registers,
+            Class::V => AAPCS64.rack_registers.contains(&register.number),
+            _ => AAPCS64.word_registers.contains(&register.number) || saved.contains(&register.number),
         };
-        if usable.contains(&register.number) {
+        if usable {
             continue;
         }
         // `x29` to `x31` are the frame, the return address, and the stack pointer or zero.

@@ -69,7 +69,8 @@ pub fn check_text(image: &Image<'_>, forms: &Forms) -> Result<(), String> {
 fn targets(image: &Image<'_>, symbol: &Symbol<'_>, forms: &Forms) -> Vec<Range<usize>> {
     let words = image.code(symbol).chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     let target = |(at, word): (usize, u32)| {
-        let Fields { op, distance: Some(distance), .. } = forms.encodings.read(word)? else { return None };
+        // The rows of runs name nothing else than those of scratches do, and stand in runs alone.
+        let Fields { op, distance: Some(distance), .. } = forms.encodings(true).read(word)? else { return None };
         let start = usize::try_from(i64::from(symbol.start) + 4 * at as i64 + i64::from(distance)).ok()?;
         Some(start..start + read_size(op))
     };

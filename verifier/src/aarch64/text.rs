@@ -1,13 +1,13 @@
 //! Instructions as a disassembler writes them, so that what the bits say can be compared with what it says.
 
-use super::encoding::Fields;
+use super::encoding::{Address, Fields};
 use rake_ir::machine::aarch64::ALL;
 use std::collections::BTreeSet;
 
 /// An instruction in the table's syntax, filled in; `target` is the address that it names.
 pub fn written(fields: &Fields, target: Option<i64>) -> String {
     let mut rest = fields.op.syntax();
-    let mut out = format!("{} ", fields.op.info().mnemonics[0].unwrap_or_default());
+    let mut out = format!("{} ", mnemonic(fields));
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
         let hole = after.split_once('}').and_then(|(name, after)| Some((value(fields, target, name)?, after)));
@@ -25,11 +25,60 @@ pub fn written(fields: &Fields, target: Option<i64>) -> String {
     out + rest
 }
 
+/// The mnemonic: what takes a displacement of any number of bytes has one of its own, as `ldur` beside `ldr`.
+fn mnemonic(fields: &Fields) -> String {
+    let name = fields.op.info().mnemonics[0].unwrap_or_default();
+    match (fields.place, name.get(..2), name.get(2..)) {
+        (Some(Address { unscaled: true, .. }), Some(stem), Some(rest)) => format!("{stem}u{rest}"),
+        _ => name.into(),
+    }
+}
+
+/// A jump with this number of a condition, if any (DDI 0487, section C1.2.4), to this address.
+pub fn jump(cond: Option<u8>, target: i64) -> String {
+    const NAMES: [&str; 16] =
+        ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"];
+    match cond {
+        Some(cond) => format!("b.{} {target}", NAMES[usize::from(cond & 15)]),
+        None => format!("b {target}"),
+    }
+}
+
+/// An address.
+fn address(at: &Address) -> String {
+    let (base, scale) = (at.base, at.scale);
+    match at.index {
+        None if at.disp == 0 => format!("[x{base}]"),
+        None => format!("[x{base}, {}]", at.disp),
+        Some(index) if scale == 0 => format!("[x{base}, x{index}]"),
+        Some(index) => format!("[x{base}, x{index}, lsl {scale}]"),
+    }
+}
+
+/// A number as disassemblers write it.
+fn number(fields: &Fields, number: i32) -> String {
+    use super::encoding::{Field, Number, encoding};
+    let is = |kind: Number| encoding(fields.op).1.contains(&Field::Number(kind));
+    match number {
+        _ if is(Number::Ones) => (i64::from(number) as u64).to_string(),
+        0 if is(Number::Frame) => "[sp]".into(),
+        _ if is(Number::Frame) => format!("[sp, {number}]"),
+        0x1000.. if is(Number::Sum) => format!("{}, lsl 12", number >> 12),
+        _ => number.to_string(),
+    }
+}
+
 /// What goes into a hole of the syntax; `None` when it is none.
 fn value(fields: &Fields, target: Option<i64>, hole: &str) -> Option<String> {
     if let Ok(slot) = hole.parse::<usize>() {
         let register = fields.args.get(slot).copied().flatten();
-        return register.map(|number| number.to_string()).or_else(|| target.map(|at| at.to_string()));
+        let other = || match (target, fields.place, fields.number) {
+            (Some(at), ..) => Some(at.to_string()),
+            (_, Some(at), _) => Some(address(&at)),
+            (.., Some(found)) => Some(number(fields, found)),
+            _ => None,
+        };
+        return register.map(|number| number.to_string()).or_else(other);
     }
     let imm = fields.imm;
     Some(match hole {
@@ -62,7 +111,7 @@ pub fn plain(text: &str) -> Vec<String> {
     let mut word = String::new();
     let flush = |word: &mut String, out: &mut Vec<String>| {
         if !word.is_empty() {
-            out.push(number(word).unwrap_or_else(|| word.clone()));
+            out.push(normal(word).unwrap_or_else(|| word.clone()));
             word.clear();
         }
     };
@@ -81,7 +130,7 @@ pub fn plain(text: &str) -> Vec<String> {
 }
 
 /// A number: in decimal, in hexadecimal, or as a float, which is told apart.
-fn number(word: &str) -> Option<String> {
+fn normal(word: &str) -> Option<String> {
     let (sign, digits) = word.strip_prefix('-').map_or(("", word), |digits| ("-", digits));
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return None;

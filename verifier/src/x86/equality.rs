@@ -1,14 +1,14 @@
 //! Equality: what the bytes decode to is what the allocated program says.
 
 use super::decode::{Class, Index, Instruction, Operand as Decoded, Place, STACK};
-use super::flow::Flows;
 use super::shapes::{Shapes, class_of, destination, implied, operand};
 use crate::Difference;
+use crate::flow::Flows;
 use crate::image::{Image, Relocation, Symbol};
 use crate::tables::Tables;
 use rake_ir::allocated::{Function, saved};
 use rake_ir::machine::x86::{ENTRY_BYTES, Space, X86, table_bytes};
-use rake_ir::machine::{Address, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
+use rake_ir::machine::{Address, Cond, Inst, MachOp, Mem, Operand, PhysReg, Slot, View};
 
 /// Compares a function's decoded instructions, relocations and literals with its allocated form.
 ///
@@ -28,7 +28,8 @@ pub fn compare(
     }
     let mut relocations = image.relocations_in(symbol.start, symbol.start + symbol.len).iter();
     let mut tables = Tables::default();
-    let flow = Flows::of(function, body, symbol.len).map_err(|text| (0, None, text))?;
+    let offsets: Vec<u32> = body.iter().map(|inst| inst.offset).collect();
+    let flow = Flows::of(function, &offsets, symbol.len).map_err(|text| (0, None, text))?;
     for &(at, decoded) in &flow.pairs {
         let (Some(decoded), inst) = (body.get(decoded), &function.insts[at]) else { continue };
         let context = Context { image, symbol, space, function };
@@ -61,13 +62,30 @@ pub fn compare(
 }
 
 /// Compares a jump.
-fn jump(decoded: &Instruction, (mnemonic, target): (&str, i64)) -> Result<(), String> {
+fn jump(decoded: &Instruction, (cond, target): (Option<Cond>, i64)) -> Result<(), String> {
+    let mnemonic = cond.map_or("jmp", mnemonic);
     if decoded.mnemonic != mnemonic {
         return Err(format!("`{mnemonic}` expected"));
     }
     match *decoded.operands() {
         [Decoded::Target(found)] if found == target => Ok(()),
         _ => Err(format!("{:?} decoded, a jump to {target:#x} expected", decoded.operands())),
+    }
+}
+
+/// The jump on a condition (Intel SDM, volume 2, "Jcc").
+const fn mnemonic(cond: Cond) -> &'static str {
+    match cond {
+        Cond::Equal => "je",
+        Cond::NotEqual => "jne",
+        Cond::Less => "jl",
+        Cond::LessEqual => "jle",
+        Cond::Greater => "jg",
+        Cond::GreaterEqual => "jge",
+        Cond::Below => "jb",
+        Cond::BelowEqual => "jbe",
+        Cond::Above => "ja",
+        Cond::AboveEqual => "jae",
     }
 }
 

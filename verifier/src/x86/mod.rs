@@ -5,7 +5,6 @@ mod counted;
 mod decode;
 mod encoding;
 mod equality;
-mod flow;
 mod obligations;
 mod padding;
 mod plain;
