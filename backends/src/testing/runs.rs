@@ -67,7 +67,8 @@ fn stages(program: &fused::Program, name: &str, memory: &Memory, args: &[u64]) -
     out
 }
 
-const X86: [Profile; 3] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512];
+/// The profiles that are allocated registers.
+const NATIVE: [Profile; 4] = [Profile::X86Sse2, Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon];
 
 /// `x <- x * <k> + to_f32(k)`, in place, with a narrow column that wraps.
 const SCALE: &str = "
@@ -100,7 +101,7 @@ fn program(profile: Profile, text: &str) -> fused::Program {
 
 #[test]
 fn columns_are_replaced_in_place() {
-    for profile in X86 {
+    for profile in NATIVE {
         let program = program(profile, SCALE);
         for count in (0..=4 * profile.lanes_of_bits(32) + 3).chain([100]) {
             let x: Vec<f32> = (0..count).map(|at| at as f32 * 0.75 - 3.0).collect();

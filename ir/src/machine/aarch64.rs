@@ -365,7 +365,7 @@ pub const IDIOMS: Idioms = Idioms {
         first_high: None,
         ret: MachOp::A64(A64::Ret),
     }),
-    control: None,
+    control: Some(CONTROL),
 };
 
 /// The markers of bodies, and what stands at them.
