@@ -19,6 +19,7 @@ mod image;
 mod memory;
 pub mod process;
 pub mod requirements;
+pub mod runs;
 pub mod scratch;
 pub mod source;
 pub mod special;

@@ -8,6 +8,7 @@ use rake_ir::fused::{Function, Program};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::{Family, Profile};
 use rake_ir::types::Ty;
+use rake_testkit::aarch64::runs as neon;
 use rake_testkit::c::{Compiler, Source, compile, compile_wasm};
 use rake_testkit::link_elf;
 use rake_testkit::wasm::Module;
@@ -29,6 +30,8 @@ pub struct Built {
 enum Code {
     /// Machine code of an instruction set, of each run; by each compiler where several make some.
     Native(Isa, Vec<Vec<Image>>),
+    /// The same of AArch64, in qemu.
+    Neon(Vec<Image>),
     /// Our module, and the one that clang makes of our C.
     Modules([Module; 2]),
 }
@@ -61,7 +64,11 @@ impl Built {
             let image = |function: &Function| linked.image(&function.name).expect("a symbol for each run");
             fused.functions.iter().map(image).collect()
         };
-        let images = objects.iter().map(images).collect();
+        let mut images: Vec<Vec<Image>> = objects.iter().map(images).collect();
+        if profile.info().family == Family::Aarch64 {
+            let code = Code::Neon(images.remove(0));
+            return Built { text: text.to_owned(), fused, module: None, code };
+        }
         let isa = match profile {
             Profile::X86Avx2 => Isa::Avx2,
             Profile::X86Avx512 => Isa::Avx512,
@@ -87,6 +94,10 @@ impl Built {
                     run(&jobs).unwrap_or_else(|e| failed(e)).remove(0)
                 };
                 images.iter().map(job).collect()
+            }
+            Code::Neon(images) => {
+                let jobs = [neon::Job { image: &images[number], calls }];
+                vec![neon::run(&jobs).unwrap_or_else(|e| failed(e)).remove(0)]
             }
             Code::Modules([ours, clangs]) => {
                 // What a C compiler compiled is owed `bool`s that are 0 or 1.

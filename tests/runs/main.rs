@@ -1,4 +1,4 @@
-//! Runs on this CPU: columns between pages that nobody can touch, at every offset, with every count, held against the
+//! Runs on this CPU, in qemu and in virtual machines: columns between pages that nobody can touch, at every offset, with every count, held against the
 //! evaluator of the chosen graph.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
@@ -21,6 +21,11 @@ macro_rules! on_each {
             #[test]
             fn avx512() {
                 super::$run(Profile::X86Avx512);
+            }
+
+            #[test]
+            fn neon() {
+                super::$run(Profile::Aarch64Neon);
             }
 
             #[test]

@@ -31,6 +31,7 @@
 
 mod arena;
 mod runner;
+pub mod runs;
 
 pub use crate::image::Image;
 

@@ -4,8 +4,9 @@ use super::arena::{Arena, End};
 use super::{Job, Out};
 use crate::memory::Fault;
 use crate::scratch::build_once;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 const QEMU: &str = "qemu-aarch64";
 /// The cross compiler.
@@ -17,15 +18,9 @@ const CPU: &str = "cortex-a53";
 pub fn run(jobs: &[Job], seconds: u64) -> Result<Vec<Vec<Out>>, Fault> {
     let mut arena = Arena::new(jobs, seconds)?;
     let file = arena.memory.file.take().ok_or_else(|| Fault::machinery("no shared memory"))?;
-    let runner = runner().map_err(Fault::machinery)?;
-    let mut qemu = Command::new(QEMU);
-    qemu.args(["-cpu", CPU]).arg(runner).stdin(Stdio::from(file));
-    let output = qemu.output().map_err(|e| {
-        Fault::machinery(format!(
-            "starting {QEMU}: {e}\nAArch64 code is run in qemu's user mode. `cargo xtask test` installs it; or \
-             `apt install qemu-user`."
-        ))
-    })?;
+    let sources =
+        ["runner.c", "trampoline.s"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("src/aarch64").join(name));
+    let output = start("runner-aarch64", &sources, file)?;
     if output.status.success() {
         return Ok(arena.results());
     }
@@ -37,12 +32,19 @@ pub fn run(jobs: &[Job], seconds: u64) -> Result<Vec<Vec<Out>>, Fault> {
     Err(unnoted(&end, output.status, said.trim()))
 }
 
-/// The program that calls the code under test.
-fn runner() -> Result<PathBuf, String> {
-    let sources =
-        ["runner.c", "trampoline.s"].map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("src/aarch64").join(name));
+/// Starts a program that calls the code under test, which is built once, with an arena for its input; gives what it said.
+pub fn start(name: &str, sources: &[PathBuf], arena: File) -> Result<Output, Fault> {
     let packages = "gcc-aarch64-linux-gnu libc6-dev-arm64-cross";
-    build_once("runner-aarch64", GCC, packages, &["-O2", "-static", "-Wall", "-Wextra", "-Werror"], &sources)
+    let flags = ["-O2", "-static", "-Wall", "-Wextra", "-Werror"];
+    let runner = build_once(name, GCC, packages, &flags, sources).map_err(Fault::machinery)?;
+    let mut qemu = Command::new(QEMU);
+    qemu.args(["-cpu", CPU]).arg(runner).stdin(Stdio::from(arena));
+    qemu.output().map_err(|e| {
+        Fault::machinery(format!(
+            "starting {QEMU}: {e}\nAArch64 code is run in qemu's user mode. `cargo xtask test` installs it; or \
+             `apt install qemu-user`."
+        ))
+    })
 }
 
 /// An end without a signal that the runner saw: in its own start, or with a ruined runner.

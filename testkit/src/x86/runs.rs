@@ -35,61 +35,7 @@ use super::native::{describe, in_child};
 use super::{Image, Isa, MXCSR_DEFAULT, cpu_has, flag};
 use crate::image;
 use crate::memory::{Fault, Memory, os_error};
-
-/// Where an object stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
-    /// Its last byte is the last before a page that cannot be touched.
-    BeforeGuard,
-    /// Its first byte is the first after such a page.
-    AfterGuard,
-    /// So many bytes after a multiple of 64, with other bytes around it.
-    Offset(usize),
-}
-
-/// Something in memory that the caller passes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Object {
-    /// What it holds before the call.
-    pub bytes: Vec<u8>,
-    /// Offsets of pointers in it, and the numbers of the objects that they lead to.
-    pub pointers: Vec<(usize, usize)>,
-    /// Where it stands.
-    pub place: Place,
-    /// Whether the call may write it.
-    pub writable: bool,
-}
-
-impl Object {
-    /// One that may be written and holds no pointers.
-    pub fn new(bytes: Vec<u8>, place: Place) -> Object {
-        Object { bytes, pointers: Vec::new(), place, writable: true }
-    }
-}
-
-/// An argument, in the order of the C prototype.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Argument {
-    /// The address of the object with this number.
-    Object(usize),
-    /// An integer or `bool`, all 64 bits of its register or stack slot: put garbage above what the parameter uses.
-    Word(u64),
-    /// An integer of 64 bits, where those are passed apart from others.
-    Long(u64),
-    /// A float, by its bits.
-    F32(u32),
-    /// A double, by its bits.
-    F64(u64),
-}
-
-/// One call of a run.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Call {
-    /// What is in memory.
-    pub objects: Vec<Object>,
-    /// What is passed.
-    pub arguments: Vec<Argument>,
-}
+pub use crate::runs::{Argument, Call, End, Object, Out, Place};
 
 /// A run and the calls to make of it.
 #[derive(Clone, Copy, Debug)]
@@ -100,49 +46,6 @@ pub struct Job<'a> {
     pub image: &'a Image,
     /// One call for each.
     pub calls: &'a [Call],
-}
-
-/// How a call ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum End {
-    /// By its `ret`.
-    Returned,
-    /// By `ud2`, at this offset of the image.
-    Trap(usize),
-    /// By an access to what it may not touch.
-    Fault {
-        /// The object in whose slot or next to which that is, and the distance from its first byte.
-        object: Option<(usize, i64)>,
-        /// The address; 0 also for an access that is misaligned.
-        address: u64,
-        /// The instruction's offset in the image.
-        at: usize,
-    },
-    /// By something else, in words.
-    Other(String),
-}
-
-/// What a call left behind.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Out {
-    /// How it ended.
-    pub end: End,
-    /// MXCSR afterwards; what it was before the call if that did not return.
-    pub mxcsr: u32,
-    /// What it owes its caller and did not keep: registers, the direction flag, upper halves that are not cleared.
-    pub clobbered: Vec<&'static str>,
-    /// A byte that changed although it belongs to no object: the object in whose slot it is, the distance from its first
-    /// byte.
-    pub stray: Option<(usize, i64)>,
-    /// The bytes of each object.
-    pub objects: Vec<Vec<u8>>,
-}
-
-impl Out {
-    /// The exception flags of MXCSR, as in [`flag`].
-    pub fn flags(&self) -> u32 {
-        self.mxcsr & flag::ALL
-    }
 }
 
 /// A call as the child makes it.
@@ -198,7 +101,7 @@ fn run_all(jobs: &[Job]) -> Result<Vec<Vec<Out>>, Fault> {
     let (prepared, bytes) = prepare(jobs, &entries, &ground);
     let mut results = Memory::new(bytes, false)?;
     let stack = Memory::new(STACK_BYTES, false)?;
-    let canary = CANARY.repeat(ground.data / CANARY.len());
+    let canary = CANARY.repeat(ground.slots.data / CANARY.len());
     let shared =
         Shared { ground: &ground, canary: &canary, results: &results, stack: &stack, stack_bytes: STACK_BYTES };
     let status = in_child(CPU_SECONDS, || child::work(&prepared, &shared))?;
@@ -257,7 +160,7 @@ fn prepare(jobs: &[Job], entries: &[u64], ground: &Ground) -> (Vec<Prepared>, us
                 for &(at, to) in &object.pointers {
                     bytes[at..][..8].copy_from_slice(&address(to).to_le_bytes());
                 }
-                (ground.start(object), bytes)
+                (ground.slots.start(object), bytes)
             };
             let mut ready = Prepared {
                 isa: job.isa,
@@ -327,7 +230,7 @@ fn end(note: &Note, call: &Call, ground: &Ground, code: &Code) -> End {
         (libc::SIGSEGV | libc::SIGBUS, Some((at, _))) => {
             let near = |(slot, distance): (usize, i64)| {
                 let object = call.objects.get(slot)?;
-                Some((slot, distance - ground.start(object) as i64))
+                Some((slot, distance - ground.slots.start(object) as i64))
             };
             End::Fault { object: ground.find(note.address).and_then(near), address: note.address, at }
         }

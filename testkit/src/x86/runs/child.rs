@@ -128,8 +128,8 @@ fn make(call: &Prepared, shared: &Shared) {
     for (slot, (start, bytes)) in call.objects.iter().enumerate() {
         // SAFETY: a slot has `data` bytes, an object is inside its slot, and nothing else refers to them.
         unsafe {
-            let data = ground.memory.address(ground.slot(slot));
-            data.copy_from_nonoverlapping(shared.canary.as_ptr(), ground.data);
+            let data = ground.memory.address(ground.slots.slot(slot));
+            data.copy_from_nonoverlapping(shared.canary.as_ptr(), ground.slots.data);
             data.add(*start).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
     }
@@ -138,7 +138,7 @@ fn make(call: &Prepared, shared: &Shared) {
     for (slot, (start, bytes)) in call.objects.iter().enumerate() {
         // SAFETY: as above; the results have room for the objects behind the note.
         let data = unsafe {
-            let data = std::slice::from_raw_parts(ground.memory.address(ground.slot(slot)), ground.data);
+            let data = std::slice::from_raw_parts(ground.memory.address(ground.slots.slot(slot)), ground.slots.data);
             let object = &data[*start..];
             shared.results.address(out).copy_from_nonoverlapping(object.as_ptr(), bytes.len());
             data
