@@ -16,7 +16,7 @@ const RAKEC: &[&str] = &["--verify-native", "--no-report", "--target", "x86-avx2
 
 /// A program to compile: by rakec, and by gcc if it is compared.
 struct Job {
-    name: &'static str,
+    name: String,
     pair: Pair,
     with_gcc: bool,
     /// Every how many rounds it runs.
@@ -59,15 +59,32 @@ fn median(times: &[Duration]) -> f64 {
     sorted.get(sorted.len() / 2).map_or(0.0, |&t| milliseconds(t))
 }
 
-fn jobs() -> Vec<Job> {
-    let job = |name, pair, with_gcc, every| Job { name, pair, with_gcc, every };
-    vec![
+/// The kernels whose limits are told apart, and after them every example that compiles for one profile of x86.
+fn jobs() -> Result<Vec<Job>, Box<dyn Error>> {
+    let job = |name: &str, pair, with_gcc, every| Job { name: name.to_owned(), pair, with_gcc, every };
+    let mut jobs = vec![
         job("advance", kernels::advance(), true, 1),
         job("functions500", kernels::functions(500), true, 1),
         job("functions5000", kernels::functions(5000), false, 3),
         job("region200", kernels::region(200), true, 1),
         job("tines20", kernels::tines(20), false, 1),
-    ]
+    ];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut examples = Vec::new();
+    for folder in [root.clone(), root.join("runs")] {
+        for entry in std::fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "rk") {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let rake = std::fs::read_to_string(&path)?;
+                let prefix = if path.parent() == Some(&root) { "" } else { "runs-" };
+                examples.push((format!("{prefix}{stem}"), Pair { rake, c: String::new() }));
+            }
+        }
+    }
+    examples.sort_by(|a, b| a.0.cmp(&b.0));
+    jobs.extend(examples.into_iter().map(|(name, pair)| job(&name, pair, false, 1)));
+    Ok(jobs)
 }
 
 fn run(command: &mut Command) -> Result<Usage, Box<dyn Error>> {
@@ -108,12 +125,12 @@ fn measure_all(folder: &Path, jobs: &[Job], rounds: usize) -> Result<Vec<(Series
             if !round.is_multiple_of(job.every) {
                 continue;
             }
-            let usage = run(&mut rakec(folder, job.name))?;
+            let usage = run(&mut rakec(folder, &job.name))?;
             if round > 0 {
                 ours.add(usage);
             }
             if job.with_gcc {
-                let usage = run(&mut gcc(folder, job.name))?;
+                let usage = run(&mut gcc(folder, &job.name))?;
                 if round > 0 {
                     theirs.add(usage);
                 }
@@ -133,13 +150,14 @@ fn limit(text: &str, figure: f64, most: f64) -> bool {
 fn report(folder: &Path, jobs: &[Job], series: &[(Series, Series)]) -> bool {
     println!("{:<14} {:>9} {:>9} {:>9} {:>8}  command", "", "median ms", "least ms", "cpu ms", "peak MiB");
     for (job, (ours, theirs)) in jobs.iter().zip(series) {
-        ours.row(job.name, &shown(&rakec(folder, job.name)));
+        ours.row(&job.name, &shown(&rakec(folder, &job.name)));
         if job.with_gcc {
-            theirs.row("", &shown(&gcc(folder, job.name)));
+            theirs.row("", &shown(&gcc(folder, &job.name)));
         }
     }
     println!();
-    let [advance, hundreds, thousands, region, tines] = series else { return false };
+    let [advance, hundreds, thousands, region, tines, examples @ ..] = series else { return false };
+    let slowest = examples.iter().map(|example| example.0.wall()).fold(0.0, f64::max);
     let kept = [
         limit("one scratch, of gcc's time", advance.0.wall() / advance.1.wall(), 0.2),
         limit("500 functions, of gcc's time", hundreds.0.wall() / hundreds.1.wall(), 0.2),
@@ -147,6 +165,7 @@ fn report(folder: &Path, jobs: &[Job], series: &[(Series, Series)]) -> bool {
         limit("5000 functions, MiB", thousands.0.peak as f64 / (1 << 20) as f64, 200.0),
         limit("a region of 200 operations, ms", region.0.wall(), 150.0),
         limit("a rake of 20 tines, ms", tines.0.wall(), 50.0),
+        limit("the slowest example, ms", slowest, 20.0),
     ];
     kept.iter().all(|&kept| kept)
 }
@@ -157,7 +176,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let rounds = arguments.iter().position(|a| a == "--rounds").and_then(|i| arguments.get(i + 1)?.parse().ok());
     let folder: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("speed");
     std::fs::create_dir_all(&folder)?;
-    let jobs = jobs();
+    let jobs = jobs()?;
     let series = measure_all(&folder, &jobs, rounds.unwrap_or(21))?;
     let kept = report(&folder, &jobs, &series);
     Ok(if check && !kept { ExitCode::FAILURE } else { ExitCode::SUCCESS })
