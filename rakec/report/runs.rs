@@ -161,6 +161,8 @@ impl Facts<'_> {
                 }
             }
             Rule::Planned(_) => "moves of lanes".to_owned(),
+            // What has no gather of its own.
+            Rule::Unsupported(_) if matches!(key, Key::Gather(_)) => "lane loads".to_owned(),
             Rule::Free(_) | Rule::Unsupported(_) => "nothing".to_owned(),
         }
     }

@@ -62,7 +62,7 @@ mod tests {
             FmulLane, Fminv, Fmaxv, FmlaLane, MulLane, Addv, Sminv, Smaxv, Uminv, Umaxv, Zip1, Zip2, Uzp1, Uzp2, Trn1, Trn2,
             Zip1Half, Zip2Half, Rev64, Ext, DupLane, DupHalf, OneLane, HighHalf, InsLane, InsHalf, Tbl, Tbx,
             Smull, Smull2, Addp, Sqxtn, Sqxtn2, Ushll, Ushll2, Sshll, UshllWords, SshllWords, Xtn, XtnBytes, CmgtLong,
-            DupLong, DupWord, LaneOut, InsWord,
+            DupLong, DupWord, LaneOut, LaneOutLong, InsWord,
         ];
         for &op in ALL {
             assert_eq!(crosses(op.info(), 4), crossing.contains(&op), "{op:?}");

@@ -354,6 +354,7 @@ const fn of_run(op: A64) -> Code {
         A64::ShrLong => code(0xd340_fc00, &[D, N, Imm(RotateLong)]),
         A64::SignExtend => code(0x9340_7c00, DN),
         A64::ZeroExtend => code(0xd340_7c00, DN),
+        A64::LaneOutLong => code(0x4e00_2c00, &[D, N, Imm(Lane(32))]),
         A64::MovLong => code(0xaa00_03e0, &[D, Arg(0, 16)]),
         A64::MovNumber => code(0xd280_0000, &[D, Field::Number(0, Number::Wide)]),
         A64::MovNot => code(0x9280_0000, &[D, Field::Number(0, Number::Complement)]),

@@ -81,6 +81,12 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
             16 => seq![StrTwo(PLACE, A)],
             _ => seq![StrOne(PLACE, A)],
         },
+        Key::IndexLane(lane) => match lane {
+            0 => seq![LaneOutLong(A) #0],
+            1 => seq![LaneOutLong(A) #1],
+            2 => seq![LaneOutLong(A) #2],
+            _ => seq![LaneOutLong(A) #3],
+        },
         // A count is compared whole, in two lanes at once.
         Key::Op(Op::InRange) => {
             seq![DupLong(A), CmgtLong(S0, LOW_LANES), CmgtLong(S0, HIGH_LANES), Uzp1(S1, S2)]

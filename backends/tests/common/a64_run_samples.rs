@@ -69,7 +69,11 @@ fn sample(random: &mut Random, op: A64) -> Vec<Inst<PhysReg>> {
             _ => Operand::Reg(register(random, slot.view)),
         })
         .collect();
-    let imm = row.imm.then(|| if op == A64::AddShifted { 1 + random.next(3) } else { random.next(64) } as u8);
+    let imm = row.imm.then(|| match op {
+        A64::AddShifted => 1 + random.next(3) as u8,
+        A64::LaneOutLong => random.next(4) as u8,
+        _ => random.next(64) as u8,
+    });
     // An address is no index.
     let clear = (op == A64::TakeArgument).then(|| inst(A64::MovNumber, dst, &[Operand::Number(0)], None));
     [inst(op, dst, &args, imm)].into_iter().chain(clear).collect()

@@ -291,6 +291,7 @@ table! {
         ShrLong "x{d}, x{0}, #{i}" = row("shr_long", "lsr", Word, LONG, &[X], (33, 100), |c, a: A| words::long1(a, |x| x >> (c.imm & 63))).imm();
         SignExtend "x{d}, w{0}" = row("sign_extend", "sxtw", Word, LONG, &[G], (33, 100), |_, a: A| bits::of_long(words::signed(&a[0])));
         ZeroExtend "x{d}, x{0}, #0, #32" = row("zero_extend", "ubfx", Word, LONG, &[G], (33, 100), |_, a: A| lanes::low(a[0][0]));
+        LaneOutLong "x{d}, v{0}.s[{i}]" = row("lane_out_long", "smov", Boundary, LONG, &[R], (100, 200), |c, a: A| bits::of_long(i64::from(a[0][usize::from(c.imm & 3)] as i32) as u64)).imm();
         MovLong "x{d}, x{0}" = row("mov_long", "mov", Move, LONG, &[X], (33, 100), |_, a: A| words::long1(a, |x| x));
         MovNumber "x{d}, #{0}" = row("mov_number", "mov", Const, LONG, &[N], (33, 100), |_, a: A| a[0]);
         MovNot "x{d}, #{0}" = row("mov_not", "mov", Const, LONG, &[N], (33, 100), |_, a: A| a[0]);

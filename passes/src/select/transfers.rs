@@ -13,7 +13,7 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::rule::{Key, Rule};
+use super::rule::{Instance, Key, Rule};
 use super::words::{Compared, Done, Word};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::{Value, ValueId};
@@ -89,11 +89,66 @@ impl Builder<'_> {
         let at = Site { place: Some(place), mask: None, ..site.clone() };
         let elem = value.ty.elem();
         let key = if value.mask.is_some() { Key::GatherWhere(memory) } else { Key::Gather(memory) };
-        if !self.has(key, elem) {
-            return Err(self.lacks(site.span, "a gather"));
-        }
         let mask = value.mask.map(|mask| self.operand(Some(mask), site.span)).transpose()?;
-        self.by_rule(key, elem, mask.as_slice(), &at)
+        if self.has(key, elem) {
+            return self.by_rule(key, elem, mask.as_slice(), &at);
+        }
+        let site = Site { mask: None, ..site.clone() };
+        match mask {
+            _ if !self.has(Key::IndexLane(0), Elem::I32) => Err(self.lacks(site.span, "a gather")),
+            None => self.gather_lanes(base, indices, (memory, elem), &site),
+            Some(mask) => self.gather_some(base, indices, mask, (memory, elem), &site),
+        }
+    }
+
+    /// A gather by a load for each lane.
+    fn gather_lanes(&mut self, base: Reg, indices: Reg, (memory, elem): (Elem, Elem), site: &Site) -> Done<Reg> {
+        let lanes = self.profile.lanes(elem);
+        let mut found: Option<Reg> = None;
+        for lane in 0..lanes {
+            let index = Word::Reg(self.by_rule(Key::IndexLane(lane as u8), Elem::I32, &[indices], site)?);
+            let place = self.place_of(base, (index, false), memory, true, site)?;
+            let at = Site { place: Some(place), ..site.clone() };
+            let one = self.by_rule(Key::LoadFirst(memory), elem, &[], &at)?;
+            found = Some(match found {
+                None => one,
+                Some(others) => self.insert(others, one, (lane, lanes), elem, site)?,
+            });
+        }
+        found.ok_or_else(|| self.lacks(site.span, "a gather"))
+    }
+
+    /// The same in the lanes of a mask, zero elsewhere: the others load the first element, which is there if any is.
+    fn gather_some(
+        &mut self,
+        base: Reg,
+        indices: Reg,
+        mask: Reg,
+        (memory, elem): (Elem, Elem),
+        site: &Site,
+    ) -> Done<Reg> {
+        let info = RegInfo { class: Class::V, name: site.name.clone(), span: site.span };
+        let (found, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
+        let zero = self.lanes(&[0], site);
+        self.set(copy, found, zero, site);
+        let any = self.by_rule(Key::Leave(Op::Any), Elem::Bool, &[mask], site)?;
+        let (compared, control) = (self.holds(any, site)?, self.control(site.span)?);
+        self.open(control.open_if, Some(compared), site);
+        let safe = self.by_rule(Key::KeepWhere, Elem::I32, &[mask, indices], site)?;
+        let all = self.gather_lanes(base, safe, (memory, elem), site)?;
+        let some = self.by_rule(Key::KeepWhere, elem, &[mask, all], site)?;
+        self.set(copy, found, some, site);
+        self.end_guard(site)?;
+        Ok(found)
+    }
+
+    /// A rack with lane 0 of another one in the place of one of its lanes.
+    fn insert(&mut self, rack: Reg, one: Reg, (lane, lanes): (usize, usize), elem: Elem, site: &Site) -> Done<Reg> {
+        let imm = Imm::Int(lane as u32);
+        let instance = Instance { op: Op::Insert, imm: &imm, operands: 2, zeros: 0, lanes, profile: self.profile };
+        let rule = self.target.rule(Key::Op(Op::Insert), elem, self.profile);
+        self.sequence(rule, &[rack, one], Some(&instance), site)
+            .map_err(|why| Diagnostic::error(Code::NotOnProfile, site.span, "a lane cannot be set").note(why))
     }
 
     /// The lanes below a count.

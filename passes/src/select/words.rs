@@ -289,14 +289,26 @@ impl Builder<'_> {
         site: &Site,
     ) -> Done<Address<Reg>> {
         let base = self.reg_of(self.word(address)?, Ty::Address, site)?;
+        let (word, upward) = (self.word(at)?, self.is_upward(at, MOST_STEPS_BACK));
+        self.place_of(base, (word, upward), elem, one, site)
+    }
+
+    /// The same at an index that is a word; `upward` if it is never below zero.
+    pub(super) fn place_of(
+        &mut self,
+        base: Reg,
+        (at, upward): (Word, bool),
+        elem: Elem,
+        one: bool,
+        site: &Site,
+    ) -> Done<Address<Reg>> {
         let scale = (elem.bits() / 8).trailing_zeros();
         let shifted = |n: i64| i32::try_from(n.checked_shl(scale).filter(|s| s >> scale == n)?).ok();
-        let word = match self.word(at)? {
+        let word = match at {
             word @ Word::Sum(_, n) if shifted(n.into()).is_none() => Word::Reg(self.reg_of(word, Ty::LONG, site)?),
             word @ Word::Number(n) if shifted(n).is_none() => Word::Reg(self.reg_of(word, Ty::LONG, site)?),
             word => word,
         };
-        let upward = self.is_upward(at, MOST_STEPS_BACK);
         if let Word::Reg(index) = word
             && one
             && self.control(site.span)?.indexed_element

@@ -363,6 +363,7 @@ fn of_run(op: A64) -> (u32, &'static [Field]) {
         A64::AndLong => (logical(0b00), DNM),
         A64::OrLong => (logical(0b01), DNM),
         A64::XorLong => (logical(0b10), DNM),
+        A64::LaneOutLong => (copy(0, 0b00100, 0b0101), &[Dst, Arg(0, 5), I(Imm::At(19, 2))]),
         // ORR with the zero register.
         A64::MovLong => (logical(0b01) | 31 << 5, &[Dst, Arg(0, 16)]),
         A64::AndNumber => (logical_number(0b00), ONES),
