@@ -66,10 +66,11 @@ fn far_apart(profile: Profile) {
     built.agrees(0, &worlds);
 }
 
-/// Of the profiles that have an instruction for it.
+/// Of the profiles that have an instruction for it, or load it lane by lane.
 #[test]
 fn gathers_of_active_lanes() {
-    [Profile::X86Avx2, Profile::X86Avx512, Profile::Scalar].into_iter().for_each(gathers);
+    let profiles = [Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon, Profile::Scalar];
+    profiles.into_iter().for_each(gathers);
 }
 
 fn gathers(profile: Profile) {
