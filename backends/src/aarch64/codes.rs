@@ -298,6 +298,7 @@ pub(super) const fn encoding(op: A64) -> Code {
         A64::WordConst => code(0x5280_0000, &[D, Imm(Wide)]),
         A64::LsrWord => code(0x5300_7c00, &[D, N, Imm(Rotate)]),
         A64::AndOne => code(0x1200_0000, DN),
+        A64::AndFifteen => code(0x1200_0c00, DN),
         A64::EorOne => code(0x5200_0000, DN),
         A64::SpreadOne => code(0x1300_0000, DN),
 

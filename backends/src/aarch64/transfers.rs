@@ -7,9 +7,10 @@
 //! There are no masked transfers: a partial rack goes element by element. An index of a rack is multiplied with an
 //! element's size, which no address of a whole rack can say, so an instruction of its own computes the address.
 
-use crate::steps::{A, B, S0, S1, S2, ZERO, steps};
+use crate::steps::{A, B, S0, S1, S2, S3, S4, S5, S6, S7, S8, ZERO, steps};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::aarch64::A64;
+use rake_ir::machine::tables::COMPRESS_BYTES;
 use rake_ir::ops::Op;
 use rake_ir::types::{Elem, ElemClass};
 use rake_passes::select::rule::{Key, Rule, Src, WordKey};
@@ -18,9 +19,25 @@ const PLACE: Src = Src::Place;
 /// The lane numbers in 64 bits each: of the first two lanes and of the others.
 const LOW_LANES: Src = Src::Lanes(&[0, 0, 1, 0]);
 const HIGH_LANES: Src = Src::Lanes(&[2, 0, 3, 0]);
+/// The bit of each lane in a mask's number, and one of a count in the four bits above.
+const COUNTED: Src = Src::Lanes(&[0x11, 0x12, 0x14, 0x18]);
 
 macro_rules! seq {
     ($($steps:tt)*) => { Rule::Steps(steps![A64; $($steps)*]) };
+}
+
+/// The lanes of a mask to the front, whatever comes behind them.
+macro_rules! selected {
+    ($($rest:tt)*) => { seq![
+        And(A, COUNTED),
+        Addv(S0),
+        FmovOut(S1),
+        AndFifteen(S2),
+        Adr(Src::Literal(&COMPRESS_BYTES)),
+        LdrEntry(S4, S3, Src::Literal(&COMPRESS_BYTES)),
+        Tbl(B, S5),
+        $($rest)*
+    ] };
 }
 
 /// The rule of a key of transfers; `None` of another one.
@@ -34,9 +51,9 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
             _ => seq![AddShifted(A, B) #3],
         });
     }
-    if elem.bits() != 32 && !matches!(key, Key::Op(_)) {
+    if elem.bits() != 32 && !matches!(key, Key::Op(_) | Key::SomeLane) {
         return match key {
-            Key::Load(_) | Key::Store(_) => Some(none),
+            Key::Load(_) | Key::Store(_) | Key::StoreSelected(_) => Some(none),
             _ => None,
         };
     }
@@ -91,7 +108,15 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
         Key::Op(Op::InRange) => {
             seq![DupLong(A), CmgtLong(S0, LOW_LANES), CmgtLong(S0, HIGH_LANES), Uzp1(S1, S2)]
         }
-        Key::Op(Op::CountTrue) => seq![Ushr(A) #31, Addv(S0), FmovOut(S1)],
+        Key::SomeLane => seq![Sminv(A), FmovOut(S0)],
+        // The entry of a table that moves the lanes, and above it how many there are.
+        Key::Op(Op::CountTrue) => seq![And(A, COUNTED), Addv(S0), FmovOut(S1), LsrWord(S2) #4],
+        Key::StoreSelected(memory) => match memory.bits() {
+            32 => selected![StrRack(PLACE, S6)],
+            16 => selected![Xtn(S6), StrEight(PLACE, S7)],
+            8 => selected![Xtn(S6), XtnBytes(S7), StrFour(PLACE, S8)],
+            _ => none,
+        },
         _ => return None,
     })
 }

@@ -243,6 +243,7 @@ table! {
         WordConst "w{d}, #{i}" = row("word_const", "mov", Boundary, WORD, &[], (33, 100), |c, _: A| lanes::low(c.imm.into())).imm();
         LsrWord "w{d}, w{0}, #{i}" = row("lsr_word", "lsr", Word, WORD, &[G], (33, 100), |c, a: A| lanes::low(a[0][0] >> (c.imm & 31))).imm();
         AndOne "w{d}, w{0}, #0x1" = row("and_one", "and", Word, WORD, &[G], (33, 100), |_, a: A| lanes::low(a[0][0] & 1));
+        AndFifteen "w{d}, w{0}, #0xf" = row("and_fifteen", "and", Word, WORD, &[G], (33, 100), |_, a: A| lanes::low(a[0][0] & 15));
         EorOne "w{d}, w{0}, #0x1" = row("eor_one", "eor", Word, WORD, &[G], (33, 100), |_, a: A| lanes::low(a[0][0] ^ 1));
         SpreadOne "w{d}, w{0}, #0, #1" = row("spread_one", "sbfx", Word, WORD, &[G], (33, 100), |_, a: A| lanes::low((a[0][0] & 1).wrapping_neg()));
 

@@ -89,6 +89,8 @@ pub enum Key {
     GatherWhere(Elem),
     /// Elements at indices.
     Gather(Elem),
+    /// A word that is below zero where some lane of a mask holds; where a count takes more.
+    SomeLane,
     /// This lane of a rack of indices as a word of 64 bits, by its sign; where gathers are made of lane loads.
     IndexLane(u8),
     /// The address of an element of this type, by an address and an index; where addresses of transfers have no index.

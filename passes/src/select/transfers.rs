@@ -131,8 +131,7 @@ impl Builder<'_> {
         let (found, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
         let zero = self.lanes(&[0], site);
         self.set(copy, found, zero, site);
-        let any = self.by_rule(Key::Leave(Op::Any), Elem::Bool, &[mask], site)?;
-        let (compared, control) = (self.holds(any, site)?, self.control(site.span)?);
+        let (compared, control) = (self.some_lane(mask, Cond::Less, site)?, self.control(site.span)?);
         self.open(control.open_if, Some(compared), site);
         let safe = self.by_rule(Key::KeepWhere, Elem::I32, &[mask, indices], site)?;
         let all = self.gather_lanes(base, safe, (memory, elem), site)?;

@@ -9,9 +9,9 @@
 
 use super::build::{Builder, Site};
 use super::demand::comparison;
-use super::index;
 use super::rule::{Key, Rule, WordKey};
 use super::shape::Kept;
+use super::{constant_bits, index};
 use rake_ir::diag::{Code, Diagnostic};
 use rake_ir::lane::ValueId;
 use rake_ir::machine::{Address, Cond, ControlIdioms, MachOp, Operand};
@@ -379,6 +379,9 @@ impl Builder<'_> {
         let ty = self.source.values[a].ty;
         let elem = ty.elem();
         let mut cond = cond(self.source.values[id].op, elem);
+        if let Some(compared) = self.counted_none(a, b, cond, &site)? {
+            return Ok(compared);
+        }
         let (mut a, mut b) = (self.word(a)?, self.word(b)?);
         if matches!(a, Word::Number(_)) && !matches!(b, Word::Number(_)) {
             (a, b, cond) = (b, a, cond.swapped());
@@ -388,6 +391,30 @@ impl Builder<'_> {
         let a = Operand::Reg(self.reg_of(a, ty, &site)?);
         let (row, b) = self.number_or_reg(b, ty, row, &site)?;
         Ok(Compared { row, args: [a, b], cond })
+    }
+
+    /// What is compared where a count of lanes is held against zero.
+    fn counted_none(&mut self, count: ValueId, zero: ValueId, cond: Cond, site: &Site) -> Done<Option<Compared>> {
+        let counted = &self.source.values[count];
+        let cond = match cond {
+            Cond::Equal => Cond::GreaterEqual,
+            Cond::NotEqual => Cond::Less,
+            _ => return Ok(None),
+        };
+        let there = !matches!(self.target.rule(Key::SomeLane, Elem::Bool, self.profile), Rule::Unsupported(_));
+        if counted.op != Op::CountTrue || constant_bits(self.source, zero) != Some(0) || !there {
+            return Ok(None);
+        }
+        let mask = self.operand(Some(counted.args[0]), site.span)?;
+        self.some_lane(mask, cond, site).map(Some)
+    }
+
+    /// What is compared for whether a lane of a mask holds (less), or none does (not less).
+    pub(super) fn some_lane(&mut self, mask: Reg, cond: Cond, site: &Site) -> Done<Compared> {
+        let word = self.by_rule(Key::SomeLane, Elem::Bool, &[mask], site)?;
+        let row = self.control(site.span)?.compare_word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
+        let (row, zero) = self.number_or_reg(Word::Number(0), Ty::TRUTH, row, site)?;
+        Ok(Compared { row, args: [Operand::Reg(word), zero], cond })
     }
 
     /// Whether a word is a truth that holds.

@@ -49,6 +49,7 @@ impl Bounds {
             A64::FmovOut => Some(rack(0)[0]),
             A64::MovWord => fields.args[0].map(|from| self.word(from)),
             A64::WordConst => fields.imm.map(u32::from),
+            A64::AndFifteen => Some(15),
             op if op.info().dst.is_some_and(|view| view.class() == rake_ir::machine::Class::G) => Some(u32::MAX),
             _ => None,
         };

@@ -282,6 +282,8 @@ pub fn encoding(op: A64) -> (u32, &'static [Field]) {
         A64::WordConst => (0x5280_0000, &[Dst, I(Imm::At(5, 8))]),
         A64::LsrWord => (0x5300_7c00, &[Dst, Arg(0, 5), I(Imm::At(16, 5))]),
         A64::AndOne => (0x1200_0000, DN),
+        // Of the four lowest bits.
+        A64::AndFifteen => (0x1200_0000 | 3 << 10, DN),
         A64::EorOne => (0x5200_0000, DN),
         A64::SpreadOne => (0x1300_0000, DN),
         A64::Adr => (0x1000_0000, &[Dst, Bytes]),
