@@ -98,6 +98,13 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
             16 => seq![StrTwo(PLACE, A)],
             _ => seq![StrOne(PLACE, A)],
         },
+        _ => return of_lanes(key),
+    })
+}
+
+/// The rule of a key of whole racks and masks: of indices, counts and selections.
+fn of_lanes(key: Key) -> Option<Rule> {
+    Some(match key {
         Key::IndexLane(lane) => match lane {
             0 => seq![LaneOutLong(A) #0],
             1 => seq![LaneOutLong(A) #1],
@@ -115,7 +122,7 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
             32 => selected![StrRack(PLACE, S6)],
             16 => selected![Xtn(S6), StrEight(PLACE, S7)],
             8 => selected![Xtn(S6), XtnBytes(S7), StrFour(PLACE, S8)],
-            _ => none,
+            _ => return None,
         },
         _ => return None,
     })
