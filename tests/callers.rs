@@ -26,26 +26,41 @@ fn output(command: &mut Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-#[test]
-fn c_calls_every_example() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("callers");
+/// Calls every example from C: compiled with arguments of rakec, by compilers with theirs, run by a command.
+fn c_calls(name: &str, target: &[&str], compilers: &[(&str, &[&str])], runner: &[&str]) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("the target folder can be written");
     for (run, printed) in RUNS {
         let source = examples().join(run).with_extension("rk");
         let (object, header) = (folder.join(run).with_extension("o"), folder.join(run).with_extension("h"));
         for (mode, to) in [("--verify-native", &object), ("--emit-header", &header)] {
             let mut rakec = Command::new(env!("CARGO_BIN_EXE_rakec"));
-            output(rakec.args([mode, "--check-passes", "--no-report", "-o"]).arg(to).arg(&source));
+            output(rakec.args(target).args([mode, "--check-passes", "--no-report", "-o"]).arg(to).arg(&source));
         }
-        for compiler in ["gcc", "clang-19"] {
+        for (compiler, machine) in compilers {
             let program = folder.join(format!("{run}-{compiler}"));
             let mut c = Command::new(compiler);
-            c.args(["-std=c11", "-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-I"]).arg(&folder);
+            c.args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-I"]).arg(&folder).args(*machine);
             c.arg(examples().join(run).with_extension("c")).arg(&object).arg("-o").arg(&program);
             output(&mut c);
-            assert_eq!(output(&mut Command::new(&program)), printed, "{run} by {compiler}");
+            let words: Vec<_> = runner.iter().map(std::ffi::OsString::from).chain([program.into_os_string()]).collect();
+            assert_eq!(output(Command::new(&words[0]).args(&words[1..])), printed, "{run} by {compiler}");
         }
     }
+}
+
+#[test]
+fn c_calls_every_example() {
+    c_calls("callers", &[], &[("gcc", &["-march=native"]), ("clang-19", &["-march=native"])], &[]);
+}
+
+/// Programs are static: the libraries of AArch64 may stand anywhere.
+#[test]
+fn c_calls_every_example_on_aarch64() {
+    let clang = ("clang-19", &["--target=aarch64-linux-gnu", "-static"][..]);
+    let compilers = [("aarch64-linux-gnu-gcc", &["-static"][..]), clang];
+    let runner = ["qemu-aarch64", "-cpu", "cortex-a53"];
+    c_calls("callers-aarch64", &["--target", "aarch64-neon"], &compilers, &runner);
 }
 
 #[test]

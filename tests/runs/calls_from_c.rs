@@ -1,7 +1,7 @@
 //! C and C++ call runs through the header that we write, without the profile's instructions.
 
 use crate::support::{Scratch, X86, compile, plain};
-use rake_ir::profile::Profile;
+use rake_ir::profile::{Family, Profile};
 use rake_testkit::x86::{Isa, cpu_has};
 use rakec::{Emit, Options};
 use std::process::Command;
@@ -65,9 +65,33 @@ int main(void) {
 }
 "#;
 
+/// A compiler, what it is told of the machine, and whether its language is C++.
+type Caller = (&'static str, &'static [&'static str], bool);
+
+const HERE: &[Caller] = &[("gcc", &[], false), ("clang-19", &[], false), ("g++", &[], true), ("clang++-19", &[], true)];
+/// Their programs are static, for the libraries of AArch64 may stand anywhere; that of C++ need not be there at all.
+const IN_QEMU: &[Caller] = &[
+    ("aarch64-linux-gnu-gcc", &["-static"], false),
+    ("clang-19", &["--target=aarch64-linux-gnu", "-static"], false),
+    ("clang++-19", &["--target=aarch64-linux-gnu", "-static", "-nostdinc++", "-nostdlib++"], true),
+];
+
+/// What calls runs of a profile, and the command that runs a program there; none where this CPU has no such instructions.
+fn callers(profile: Profile) -> (&'static [Caller], Option<&'static [&'static str]>) {
+    let isa = match profile {
+        Profile::X86Avx2 => Isa::Avx2,
+        Profile::X86Avx512 => Isa::Avx512,
+        _ => Isa::Sse2,
+    };
+    match profile.info().family {
+        Family::Aarch64 => (IN_QEMU, Some(&["qemu-aarch64", "-cpu", "cortex-a53"])),
+        _ => (HERE, cpu_has(isa).then_some(&[])),
+    }
+}
+
 #[test]
 fn c_and_cpp_call_runs() {
-    for profile in X86 {
+    for profile in X86.into_iter().chain([Profile::Aarch64Neon]) {
         let folder = Scratch::new(&format!("runs-c-{profile}"));
         for name in ["caller.c", "caller.cpp"] {
             folder.write(name, CALLER);
@@ -79,25 +103,33 @@ fn c_and_cpp_call_runs() {
         };
         folder.write("kernel.o", object);
         folder.write("kernel.h", header);
-        let c = ["-std=c11", "-pedantic"];
-        for (compiler, caller) in
-            [("gcc", "caller.c"), ("clang-19", "caller.c"), ("g++", "caller.cpp"), ("clang++-19", "caller.cpp")]
-        {
-            let flags = if caller.ends_with(".c") { &c[..] } else { &["-std=c++17", "-pedantic"] };
+        let (callers, runner) = callers(profile);
+        for (compiler, machine, cpp) in callers {
+            let (caller, standard) = if *cpp { ("caller.cpp", "-std=c++17") } else { ("caller.c", "-std=c11") };
             let made = Command::new(compiler)
                 .current_dir(&folder.0)
-                .args(["-O1", "-Wall", "-Wextra", "-Werror", "-o", "program", caller, "kernel.o"])
-                .args(flags)
+                .args([
+                    "-O1",
+                    "-Wall",
+                    "-Wextra",
+                    "-Werror",
+                    "-pedantic",
+                    standard,
+                    "-o",
+                    "program",
+                    caller,
+                    "kernel.o",
+                ])
+                .args(*machine)
                 .output();
             let made = made.unwrap_or_else(|e| panic!("starting {compiler}: {e}"));
             assert!(made.status.success(), "{compiler}: {}", String::from_utf8_lossy(&made.stderr));
-            let isa =
-                if profile == Profile::X86Sse2 { Isa::Sse2 } else { Isa::ALL[1 + usize::from(profile == X86[2])] };
-            if cpu_has(isa) {
-                let run = Command::new(folder.0.join("program")).output().expect("the program starts");
-                let said = String::from_utf8_lossy(&run.stdout);
-                assert!(run.status.success(), "{compiler} on {profile}: {}\n{said}", run.status);
-            }
+            let Some(runner) = runner else { continue };
+            let program = folder.0.join("program").into_os_string();
+            let words: Vec<_> = runner.iter().map(std::ffi::OsString::from).chain([program]).collect();
+            let run = Command::new(&words[0]).args(&words[1..]).output().expect("the program starts");
+            let said = String::from_utf8_lossy(&run.stdout);
+            assert!(run.status.success(), "{compiler} on {profile}: {}\n{said}", run.status);
         }
     }
 }
