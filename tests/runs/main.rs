@@ -1,5 +1,5 @@
-//! Runs on this CPU, in qemu and in virtual machines: columns between pages that nobody can touch, at every offset, with every count, held against the
-//! evaluator of the chosen graph.
+//! Runs on this CPU, in qemu and in virtual machines: columns between pages that nobody can touch, at every offset, with
+//! every count, held against the evaluator of the chosen graph.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 /// One test for each profile, in a module of this name.
