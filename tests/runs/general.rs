@@ -69,7 +69,14 @@ fn far_apart(profile: Profile) {
 /// Of the profiles that have an instruction for it, or load it lane by lane.
 #[test]
 fn gathers_of_active_lanes() {
-    let profiles = [Profile::X86Avx2, Profile::X86Avx512, Profile::Aarch64Neon, Profile::Scalar];
+    let profiles = [
+        Profile::X86Avx2,
+        Profile::X86Avx512,
+        Profile::Aarch64Neon,
+        Profile::Scalar,
+        Profile::WasmSimd128,
+        Profile::WasmSimd128Relaxed,
+    ];
     profiles.into_iter().for_each(gathers);
 }
 

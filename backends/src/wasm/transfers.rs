@@ -94,6 +94,13 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
             16 => seq![V128Store16Lane(PLACE, A) #0],
             _ => seq![V128Store8Lane(PLACE, A) #0],
         },
+        Key::IndexLane(lane) => match lane {
+            0 => seq![I32x4ExtractLane(A) #0, I64ExtendS(S0)],
+            1 => seq![I32x4ExtractLane(A) #1, I64ExtendS(S0)],
+            2 => seq![I32x4ExtractLane(A) #2, I64ExtendS(S0)],
+            3 => seq![I32x4ExtractLane(A) #3, I64ExtendS(S0)],
+            _ => none,
+        },
         // A difference of two words may need more than 32 bits; what is negative stays so.
         Key::Op(Op::InRange) => {
             seq![I64Const(SIGN), I64ShrS(A, S0), I64Or(S1, A), I32Wrap(S2), I32x4Splat(S3), I32x4GtS(S4, LANES)]

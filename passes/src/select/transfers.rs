@@ -51,7 +51,7 @@ impl Builder<'_> {
         }
     }
 
-    fn has(&self, key: Key, elem: Elem) -> bool {
+    pub(super) fn has(&self, key: Key, elem: Elem) -> bool {
         !matches!(self.target.rule(key, elem, self.profile), Rule::Unsupported(_))
     }
 

@@ -411,6 +411,11 @@ impl Builder<'_> {
 
     /// What is compared for whether a lane of a mask holds (less), or none does (not less).
     pub(super) fn some_lane(&mut self, mask: Reg, cond: Cond, site: &Site) -> Done<Compared> {
+        if !self.has(Key::SomeLane, Elem::Bool) {
+            let any = self.by_rule(Key::Leave(Op::Any), Elem::Bool, &[mask], site)?;
+            let holds = self.holds(any, site)?;
+            return Ok(Compared { cond: if cond == Cond::Less { holds.cond } else { holds.cond.negated() }, ..holds });
+        }
         let word = self.by_rule(Key::SomeLane, Elem::Bool, &[mask], site)?;
         let row = self.control(site.span)?.compare_word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
         let (row, zero) = self.number_or_reg(Word::Number(0), Ty::TRUTH, row, site)?;
