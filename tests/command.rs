@@ -62,6 +62,11 @@ fn wrong_usage_is_two_and_lists_what_there_is() {
         (&["--dump-format", "diff", ADVANCE], "--dump-pass"),
         (&[ADVANCE, "--", "1"], "--interpret"),
         (&["/dev/zero"], "64 MiB"),
+        (&["--target", "x86-avx2,x86-sse2,x86-avx2", ADVANCE], "x86-avx2 is given twice"),
+        (&["--target", "x86-avx2,aarch64-neon", ADVANCE], "compile once for aarch64-neon alone"),
+        (&["--target", "wasm-simd128,wasm-simd128-relaxed", ADVANCE], "compile once for wasm-simd128 alone"),
+        (&["--target", "scalar,x86-sse2", ADVANCE], "x86-sse2, x86-avx2, x86-avx512"),
+        (&["--target", "native,x86-sse2", ADVANCE], "give native alone"),
     ] {
         let (status, text) = fails(arguments);
         assert_eq!(status, Some(2), "{arguments:?}: {text}");

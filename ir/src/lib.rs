@@ -8,6 +8,7 @@ pub mod capabilities;
 pub mod cost;
 pub mod desugared;
 pub mod diag;
+pub mod dispatch;
 pub mod fused;
 pub mod lane;
 pub mod limits;

@@ -13,6 +13,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use output::{Output, print};
 use rake_ir::diag::{Code, Diagnostic};
+use rake_ir::dispatch;
 use rake_ir::limits;
 use rake_ir::profile::{Family, Profile};
 use rake_ir::span::SourceMap;
@@ -235,14 +236,28 @@ fn written_extension(arguments: &Arguments) -> Option<&'static str> {
 
 /// Several profiles are for runs, each with a version in one object; anything else is compiled for one at a time.
 fn one_target(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.target.len() < 2 {
+    let targets = &arguments.target;
+    if targets.len() < 2 {
         return Ok(());
     }
+    let mut profiles = Vec::with_capacity(targets.len());
+    for target in targets {
+        match target {
+            Target::Profile(profile) => profiles.push(*profile),
+            Target::Native => return Err(Failure::Usage(NATIVE_AMONG_SEVERAL.into())),
+            Target::Planned(name) => return Err(not_available(&format!("the profile {name}"))),
+        }
+    }
+    dispatch::combine(&profiles).map_err(|refusal| Failure::Usage(format!("{}; {}", refusal.message, refusal.help)))?;
     let message = "not available yet: several profiles at once, which are for runs";
     let diagnostic = Diagnostic::spanless(Code::NotAvailableYet, message);
     let note = "a scratch is one C function, so it has one profile";
     Err(Failure::Rejected(Box::new(diagnostic.note(note).help("compile once for each --target"))))
 }
+
+/// Said where `native` stands beside other profiles.
+const NATIVE_AMONG_SEVERAL: &str =
+    "native is whichever profile this machine has; name each of several profiles instead, or give native alone";
 
 fn not_available(what: &str) -> Failure {
     let message = format!("not available yet: {what}");
@@ -334,14 +349,8 @@ fn profile(arguments: &Arguments) -> Result<Profile, Failure> {
 pub fn native() -> Option<Profile> {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::is_x86_feature_detected as has;
-        let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("f16c");
-        let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl");
-        return Some(match (avx2, avx512) {
-            (true, true) => Profile::X86Avx512,
-            (true, false) => Profile::X86Avx2,
-            _ => Profile::X86Sse2,
-        });
+        let all: Vec<Profile> = Profile::all().collect();
+        return dispatch::choose(&dispatch::ThisProcessor, &all);
     }
     #[cfg(target_arch = "aarch64")]
     return Some(Profile::Aarch64Neon);
