@@ -1,4 +1,4 @@
-//! The table against processors whose answers are written here from their makers' documents.
+//! The table against models of processors, whose answers are written here by hand and not taken from the table.
 
 use super::*;
 
@@ -221,4 +221,16 @@ fn only_profiles_that_can_be_chosen_go_together_and_each_once() {
         let refusal = combine(bad).unwrap_err();
         assert!(refusal.message.contains(word) && !refusal.help.is_empty(), "{refusal:?}");
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn this_processor_runs_what_is_chosen_for_it() {
+    use std::is_x86_feature_detected as has;
+    // The standard library asks for fewer features of fewer leaves, and for XCR0 in its own way.
+    let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("f16c");
+    let avx512 = has!("avx512f") && has!("avx512bw") && has!("avx512cd") && has!("avx512dq") && has!("avx512vl");
+    let chosen = choose(&ThisProcessor, ALL).expect("the baseline fits");
+    assert!(chosen != Profile::X86Avx512 || avx2 && avx512);
+    assert!(chosen != Profile::X86Avx2 || avx2);
 }
