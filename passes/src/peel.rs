@@ -34,6 +34,7 @@ mod counted;
 mod flight;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use crate::select::rule::Target;
 use copy::{Copier, Rest};
@@ -290,9 +291,7 @@ impl Peel<'_> {
         }
         let mut next = own.clone();
         if body.carries.is_empty() {
-            for stmt in &body.stmts {
-                copy::together(&mut copiers, self.values, stmt, &mut self.out);
-            }
+            turns::copy(&mut copiers, self.values, &body.stmts, &mut self.out);
         } else {
             for mut copier in copiers {
                 copier.replace(&body.carries, &next);

@@ -21,8 +21,8 @@
 //! loop: such additions may be grouped in any way.
 
 use super::apart::Beside;
-use super::copy::{self, Copier};
-use super::{Body, Peel, flight};
+use super::copy::Copier;
+use super::{Body, Peel, flight, turns};
 use rake_ir::fused::Region;
 use rake_ir::lane::{Args, Close, Open, Stmt, Value, ValueId};
 use rake_ir::ops::{Imm, Op};
@@ -303,7 +303,7 @@ impl Peel<'_> {
             copiers.push(copier);
         }
         if beside.is_some() {
-            body.stmts.iter().for_each(|stmt| copy::together(&mut copiers, self.values, stmt, &mut self.out));
+            turns::copy(&mut copiers, self.values, &body.stmts, &mut self.out);
         }
         for (trip, copier) in copiers.iter().enumerate() {
             now = copier.next(&body.carries, &body.next);
