@@ -14,7 +14,7 @@ use crate::pressure::with_address;
 use rake_ir::machine::{Idioms, Inst, Kind, Operand};
 use rake_ir::profile::Profile;
 use rake_ir::selected::{Function, Reg};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The function with its racks loaded again for every reader but the first.
 pub(super) fn relieve(f: &Function, profile: Profile) -> Option<Function> {
@@ -53,5 +53,8 @@ pub(super) fn relieve(f: &Function, profile: Profile) -> Option<Function> {
         }
         out.insts.push(inst);
     }
+    // Where every reader loads for itself, the first load is of no use.
+    let read: BTreeSet<Reg> = out.insts.iter().flat_map(|inst| inst.regs()).collect();
+    out.insts.retain(|inst| inst.op != load || inst.dst.is_none_or(|dst| read.contains(&dst)));
     changed.then_some(out)
 }
