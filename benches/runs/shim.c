@@ -2,9 +2,7 @@
 #include <stdint.h>
 
 #include "columns.h"
-#if LANES > 4
 #include "gather.h"
-#endif
 
 #define OF(T) const T *restrict
 #define TO(T) T *restrict
@@ -81,13 +79,11 @@ int64_t rake_compact_alive(int64_t n, TO(float) x, TO(float) y, TO(float) z, TO(
   return s.count;
 }
 
-#if LANES > 4
 void rake_gather_table(int64_t n, OF(int32_t) index, OF(float) table, TO(float) out) {
   struct rake_stack_Out_v2 o = {n, out};
   struct rake_stack_Index_v2 s = {n, (int32_t *)index};
   gather_table(&o, &s, table, 1024);
 }
-#endif
 
 void rake_hash_mix(int64_t n, OF(int32_t) x, TO(int32_t) out, int32_t seed) {
   struct rake_stack_Hashed_v2 o = {n, out};

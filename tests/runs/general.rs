@@ -66,19 +66,7 @@ fn far_apart(profile: Profile) {
     built.agrees(0, &worlds);
 }
 
-/// Of the profiles that have an instruction for it, or load it lane by lane.
-#[test]
-fn gathers_of_active_lanes() {
-    let profiles = [
-        Profile::X86Avx2,
-        Profile::X86Avx512,
-        Profile::Aarch64Neon,
-        Profile::Scalar,
-        Profile::WasmSimd128,
-        Profile::WasmSimd128Relaxed,
-    ];
-    profiles.into_iter().for_each(gathers);
-}
+on_each!(gathers_of_active_lanes, gathers);
 
 fn gathers(profile: Profile) {
     let built = Built::new(GATHERS, profile);

@@ -40,12 +40,7 @@ macro_rules! seq {
 pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
     let none = Rule::Unsupported("it has no such transfer");
     if let Key::Locate(elem) = key {
-        return Some(match elem.bits() {
-            8 => seq![I32Wrap(B), I32Add(A, S0)],
-            16 => seq![I32Wrap(B), I32Const(ONE), I32Shl(S0, S1), I32Add(A, S2)],
-            32 => seq![I32Wrap(B), I32Const(TWO), I32Shl(S0, S1), I32Add(A, S2)],
-            _ => seq![I32Wrap(B), I32Const(THREE), I32Shl(S0, S1), I32Add(A, S2)],
-        });
+        return Some(locate(elem));
     }
     if elem.bits() != 32 && !matches!(key, Key::Op(_)) {
         return match key {
@@ -108,6 +103,16 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
         Key::Op(Op::CountTrue) => seq![I32x4Bitmask(A), I32Popcnt(S0), I64ExtendU(S1)],
         _ => return None,
     })
+}
+
+/// The address of an element by its index.
+fn locate(elem: Elem) -> Rule {
+    match elem.bits() {
+        8 => seq![I32Wrap(B), I32Add(A, S0)],
+        16 => seq![I32Wrap(B), I32Const(ONE), I32Shl(S0, S1), I32Add(A, S2)],
+        32 => seq![I32Wrap(B), I32Const(TWO), I32Shl(S0, S1), I32Add(A, S2)],
+        _ => seq![I32Wrap(B), I32Const(THREE), I32Shl(S0, S1), I32Add(A, S2)],
+    }
 }
 
 fn signed(elem: Elem) -> bool {

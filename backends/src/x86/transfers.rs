@@ -86,16 +86,8 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
             16 => seq![MovdOut(A), StoreHalf(PLACE, S0)],
             _ => seq![MovdOut(A), StoreByte(PLACE, S0)],
         },
-        Key::Gather(memory) if memory.bits() == 32 => match space {
-            Vex => seq![Gather(ZERO, PLACE, Src::Lanes(&[u32::MAX]))],
-            Evex => seq![Kones(), GatherK(S0, ZERO, PLACE)],
-            Sse => none,
-        },
-        Key::GatherWhere(memory) if memory.bits() == 32 => match space {
-            Vex => seq![Gather(ZERO, PLACE, A)],
-            Evex => seq![GatherK(A, ZERO, PLACE)],
-            Sse => none,
-        },
+        Key::Gather(_) | Key::GatherWhere(_) => gather(key, space).unwrap_or(none),
+        Key::IndexLane(lane) if space == Sse => index_lane(lane).unwrap_or(none),
         // A difference of two words may need more than 32 bits; what is negative stays so.
         Key::Op(Op::InRange) => match space {
             Sse => seq![SarLong(A) #63, OrLong(S0, A), MovdIn(S1), Splatps(S2), Pcmpgtd(S3, LANES_4)],
@@ -191,6 +183,28 @@ fn store_where(memory: Elem, space: Space) -> Option<Rule> {
         (32, Evex) => seq![RackStoreK(A, PLACE, B)],
         (16, Evex) => seq![PmovdwStoreK(A, PLACE, B)],
         (8, Evex) => seq![PmovdbStoreK(A, PLACE, B)],
+        _ => return None,
+    })
+}
+
+/// Elements at indices, by the machine.
+fn gather(key: Key, space: Space) -> Option<Rule> {
+    Some(match (key, space) {
+        (Key::Gather(Elem::F32 | Elem::I32 | Elem::U32), Vex) => seq![Gather(ZERO, PLACE, Src::Lanes(&[u32::MAX]))],
+        (Key::Gather(Elem::F32 | Elem::I32 | Elem::U32), Evex) => seq![Kones(), GatherK(S0, ZERO, PLACE)],
+        (Key::GatherWhere(Elem::F32 | Elem::I32 | Elem::U32), Vex) => seq![Gather(ZERO, PLACE, A)],
+        (Key::GatherWhere(Elem::F32 | Elem::I32 | Elem::U32), Evex) => seq![GatherK(A, ZERO, PLACE)],
+        _ => return None,
+    })
+}
+
+/// A lane's index as a word.
+fn index_lane(lane: u8) -> Option<Rule> {
+    Some(match lane {
+        0 => seq![MovdOut(A), SignExtend(S0)],
+        1 => seq![Pshufd(A) #0x55, MovdOut(S0), SignExtend(S1)],
+        2 => seq![Pshufd(A) #0xaa, MovdOut(S0), SignExtend(S1)],
+        3 => seq![Pshufd(A) #0xff, MovdOut(S0), SignExtend(S1)],
         _ => return None,
     })
 }

@@ -109,7 +109,13 @@ impl Builder<'_> {
             let index = Word::Reg(self.by_rule(Key::IndexLane(lane as u8), Elem::I32, &[indices], site)?);
             let place = self.place_of(base, (index, false), memory, true, site)?;
             let at = Site { place: Some(place), ..site.clone() };
-            let one = self.by_rule(Key::LoadFirst(memory), elem, &[], &at)?;
+            // What inserts a lane reads it in lane 0 or, where a machine has nothing shorter, in every lane.
+            let first = lane == 0 || {
+                let imm = Imm::Int(lane as u32);
+                self.target.reads_part(Key::Op(Op::Insert), &imm, self.profile, 1)
+            };
+            let key = if first { Key::LoadFirst(memory) } else { Key::LoadSplat(memory) };
+            let one = self.by_rule(key, elem, &[], &at)?;
             found = Some(match found {
                 None => one,
                 Some(others) => self.insert(others, one, (lane, lanes), elem, site)?,
