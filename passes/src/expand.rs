@@ -13,11 +13,14 @@
 //! before make of that number, so `sanitise` has nothing left to substitute. Where instructions take masks no operand
 //! changes. The last step keeps the operation's place
 //! and name. [`SEQUENCES`] is the table: adding a sequence is one row and one case.
+//!
+//! In runs, the steps of racks in flight take turns where registers reach ([`turns`]).
 
 mod emit;
 mod folds;
 #[cfg(test)]
 mod tests;
+pub(crate) mod turns;
 
 use crate::select::rule::{Key, Rule, Target};
 use emit::Steps;
@@ -167,24 +170,39 @@ pub fn sequence(op: Op, elem: Elem, profile: Profile, target: &dyn Target) -> Op
 /// Expands every function.
 pub fn run(mut program: Program, target: &dyn Target) -> Program {
     for f in &mut program.functions {
-        function(f, program.profile, target);
+        *f = turns::most(f, program.profile, target).unwrap_or_else(|| {
+            let mut apart = f.clone();
+            function(&mut apart, program.profile, target, 1);
+            apart
+        });
     }
     program
 }
 
-/// Expands one function.
-pub fn function(function: &mut Function, profile: Profile, target: &dyn Target) {
+/// Expands one function; steps of up to so many racks in flight take turns. Says whether any do.
+pub fn function(function: &mut Function, profile: Profile, target: &dyn Target, turns: usize) -> bool {
     let found = |id: ValueId| needed(function, &function.values[id], profile, target).is_some();
     if !function.order().any(found) {
-        return;
+        return false;
     }
-    for stmt in std::mem::take(&mut function.body) {
+    let mut took_turns = false;
+    let stmts = std::mem::take(&mut function.body);
+    let mut rest = stmts.as_slice();
+    while let Some((stmt, after)) = rest.split_first() {
+        rest = after;
         match stmt {
             Stmt::Value(id) => {
-                let steps = expanded(function, id, profile, target);
-                function.body.extend(steps.into_iter().map(Stmt::Value));
+                let sequence = needed(function, &function.values[*id], profile, target).is_some();
+                let most = if sequence { turns } else { 1 };
+                let twins = turns::twins(&function.values, *id, after, most);
+                rest = &after[twins.len()..];
+                took_turns |= !twins.is_empty();
+                let all = std::iter::once(*id).chain(twins);
+                let steps = all.map(|id| expanded(function, id, profile, target)).collect();
+                function.body.extend(turns::taken(steps).map(Stmt::Value));
             }
-            Stmt::Region(mut region) => {
+            Stmt::Region(region) => {
+                let mut region = region.clone();
                 let steps = region.values.iter().flat_map(|&id| expanded(function, id, profile, target));
                 let steps: Vec<ValueId> = steps.collect();
                 if steps.len() != region.values.len() {
@@ -193,9 +211,10 @@ pub fn function(function: &mut Function, profile: Profile, target: &dyn Target) 
                 region.values = steps;
                 function.body.push(Stmt::Region(region));
             }
-            marker => function.body.push(marker),
+            marker => function.body.push(marker.clone()),
         }
     }
+    took_turns
 }
 
 fn needed(function: &Function, value: &Value, profile: Profile, target: &dyn Target) -> Option<&'static Sequence> {

@@ -10,7 +10,7 @@
 //! ```
 
 use crate::select::rule::Target;
-use crate::{allocate, expand, sanitise, select, simplify, transpose};
+use crate::{expand, transpose};
 use la_arena::Arena;
 use rake_ir::cost;
 use rake_ir::fused::{Function, Region};
@@ -32,7 +32,7 @@ const MOST_RACKS: usize = 4;
 const MOST_INSTRUCTIONS: usize = 1500;
 
 /// About how many steps a published sequence has.
-const SEQUENCE: usize = 20;
+const SEQUENCE: usize = 36;
 
 /// The racks in flight that a body would like; a power of two.
 pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Profile) -> usize {
@@ -56,7 +56,13 @@ pub(super) fn wanted(values: &Arena<Value>, stmts: &[&Stmt<Region>], profile: Pr
     // by itself; none when one rack fills it.
     let waiting = path as usize * size / (work as usize).max(1) / WINDOW.max(size);
     let filled = if waiting > 1 { 2 * waiting } else { 1 };
-    let wanted = if size > WINDOW / 2 { filled.clamp(1, MOST_RACKS) } else { short };
+    // Of a sequence no step overlaps the next: several racks take turns in it, however short it is.
+    let chained = ids.iter().any(|&id| values[id].op.info().fp == FpClass::Sequence);
+    let wanted = match size > WINDOW / 2 {
+        _ if chained => MOST_RACKS,
+        true => filled.clamp(1, MOST_RACKS),
+        false => short,
+    };
     1 << wanted.min(MOST_INSTRUCTIONS / size).max(1).ilog2()
 }
 
@@ -103,14 +109,8 @@ pub(super) const fn fewer(racks: usize) -> usize {
 
 /// Whether a function with so many racks in flight gets by with the profile's registers: the passes that follow try it.
 pub(super) fn fits(f: &Function, profile: Profile, target: &dyn Target, racks: usize) -> bool {
-    if profile.info().rack_registers == 0 {
-        return true;
-    }
     let mut tried = f.clone();
     super::with_racks(&mut tried, profile, racks);
     transpose::function(&mut tried, profile);
-    expand::function(&mut tried, profile, target);
-    sanitise::function(&mut tried, profile);
-    simplify::function(&mut tried);
-    select::function(&tried, profile, target).is_ok_and(|chosen| allocate::function(&chosen, profile).is_ok())
+    expand::turns::any_fits(&tried, profile, target)
 }
