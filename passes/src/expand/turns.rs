@@ -21,8 +21,8 @@ use rake_ir::profile::Profile;
 /// The most racks whose steps take turns; half as many where registers do not reach.
 const MOST: usize = 4;
 
-/// The operations right behind `first` that are the same one of the source in other racks: none waits for another.
-/// No more than `most` with the first.
+/// The operations right behind `first` that are the same, most often in other racks, none of which waits for another. No more
+/// than `most` with the first.
 pub(super) fn twins(values: &Arena<Value>, first: ValueId, behind: &[Stmt<Region>], most: usize) -> Vec<ValueId> {
     let like = &values[first];
     let mut group = vec![first];
@@ -30,7 +30,7 @@ pub(super) fn twins(values: &Arena<Value>, first: ValueId, behind: &[Stmt<Region
         let Stmt::Value(id) = stmt else { break };
         let value = &values[*id];
         let waits = value.args.iter().chain(&value.mask).any(|arg| group.contains(arg));
-        if (value.op, value.span, value.mask.is_some()) != (like.op, like.span, like.mask.is_some()) || waits {
+        if (value.op, value.ty, value.mask.is_some()) != (like.op, like.ty, like.mask.is_some()) || waits {
             break;
         }
         group.push(*id);
@@ -80,4 +80,77 @@ fn fits(expanded: &Function, profile: Profile, target: &dyn Target) -> bool {
     sanitise::function(&mut tried, profile);
     simplify::function(&mut tried);
     select::function(&tried, profile, target).is_ok_and(|chosen| allocate::function(&chosen, profile).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::rule::NoRules;
+    use rake_ir::fused;
+    use rake_ir::ops::Op;
+
+    fn function(body: &str) -> Function {
+        let text = format!(
+            "rake fused 1\nprofile x86-avx2\nfuse full\nscratch f(x: f32s, y: f32s) -> f32s {{\n\
+             %0 : f32s = param 0\n%1 : f32s = param 1\n{body}\n}}\n"
+        );
+        fused::read(&text).unwrap_or_else(|faults| panic!("{faults:#?}")).functions.remove(0)
+    }
+
+    /// The operations of a body, each with the rack that its first operand comes from: 0 from the first parameter, 1 from the second.
+    fn racks(f: &Function) -> Vec<(Op, usize)> {
+        let mut of: std::collections::HashMap<ValueId, usize> = std::collections::HashMap::new();
+        let mut found = Vec::new();
+        for id in f.order() {
+            let value = &f.values[id];
+            let rack = match value.op {
+                Op::Param => Some(of.len()),
+                _ => value.args.iter().find_map(|arg| of.get(arg).copied()),
+            };
+            if let Some(rack) = rack {
+                of.insert(id, rack);
+                found.push((value.op, rack));
+            }
+        }
+        found.split_off(2)
+    }
+
+    #[test]
+    fn steps_of_twins_alternate() {
+        let mut f = function("%2 : f32s = exp %0\n%3 : f32s = exp %1\n%4 : f32s = add %2, %3\nreturn %4");
+        assert!(super::super::function(&mut f, Profile::X86Avx2, &NoRules, MOST));
+        let steps = racks(&f);
+        // Each step of one rack stands beside the same of the other, so no step waits for the one before it.
+        let (sum, pairs) = steps.split_last().expect("steps");
+        assert_eq!(sum.0, Op::Add);
+        assert!(pairs.len() > 40, "{pairs:?}");
+        for pair in pairs.chunks(2) {
+            assert_eq!((pair[0].0, pair[0].1, pair[1].1), (pair[1].0, 0, 1), "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_chain_has_no_twins() {
+        let mut f = function("%2 : f32s = exp %0\n%3 : f32s = exp %2\n%4 : f32s = add %3, %1\nreturn %4");
+        assert!(!super::super::function(&mut f, Profile::X86Avx2, &NoRules, MOST));
+    }
+
+    #[test]
+    fn no_more_than_asked_take_turns() {
+        let body = "%2 : f32s = exp %0\n%3 : f32s = exp %1\n%4 : f32s = exp %0\n%5 : f32s = add %2, %3\n\
+                    %6 : f32s = add %4, %5\nreturn %6";
+        let f = function(body);
+        let order: Vec<ValueId> = f.order().collect();
+        let behind: Vec<Stmt<Region>> = order[3..].iter().copied().map(Stmt::Value).collect();
+        assert_eq!(twins(&f.values, order[2], &behind, 4), order[3..5]);
+        assert_eq!(twins(&f.values, order[2], &behind, 2), order[3..4]);
+        assert!(twins(&f.values, order[2], &behind, 1).is_empty());
+    }
+
+    #[test]
+    fn steps_left_over_follow() {
+        let id = |n: u32| ValueId::from_raw(n.into());
+        let taken: Vec<ValueId> = taken(vec![vec![id(0), id(1), id(2)], vec![id(3)]]).collect();
+        assert_eq!(taken, [0, 3, 1, 2].map(id));
+    }
 }
