@@ -213,13 +213,23 @@ fn rewrite(values: &mut Arena<Value>, id: ValueId) -> Option<ValueId> {
     }
 }
 
-/// What an operation on constant uniforms, of integers and truths, gives.
+/// What an operation on constant uniforms, of integers and truths, gives, or a comparison of one integer with itself.
 fn folded(values: &Arena<Value>, id: ValueId) -> Option<u64> {
     let value = &values[id];
     let whole = |ty: Ty| matches!(ty, Ty::Uniform(elem) if !elem.is_float());
     let Reference::Lane(compute) = reference(value.op) else { return None };
     if value.mask.is_some() || !whole(value.ty) || value.args.is_empty() {
         return None;
+    }
+    if let (&[a, b], Ty::TRUTH) = (&value.args[..], value.ty)
+        && a == b
+        && whole(values[a].ty)
+    {
+        match value.op {
+            Op::Eq | Op::Le | Op::Ge => return Some(1),
+            Op::Ne | Op::Lt | Op::Gt => return Some(0),
+            _ => {}
+        }
     }
     let mut bits: SmallVec<[u64; 3]> = SmallVec::new();
     for &arg in &value.args {

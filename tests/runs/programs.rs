@@ -167,6 +167,16 @@ run elements(x: []i32, out: mut []i32, <n: i32>):
     let <m: i32> = min(<n>, <40>)
     out[<i> up to <m>] <- x[<i> up to <m>] - <m>
 
+run far(x: []i32, out: mut []i32, <n: i32>):
+  out[<2147483647> + <2147483647> up to <n>] <- x[<0> up to <n>]
+  for <i: i32> from <2> up to <1> by <3>:
+    out[<i> * <2>] <- x[<i> * <3>]
+  for <i: i32> from <7> up to <n>:
+    let <j: i32> = <2147483647>
+    if <n> > <20>:
+      out[<i> - <j> - <j>] <- x[<j> * <j> + <i>]
+    out[<j> * <j> up to <n>] <- x[<i> up to <n>]
+
 run neighbours(x: []i32, out: mut []i32, <n: i32>):
   if <x[0]> > <n>:
     out[bit_xor(<n>, <1>)] <- x[<n>] + <x[0]>

@@ -21,6 +21,8 @@ pub(super) fn diagnostic(body: &Body, order: &[u32]) -> Diagnostic {
         Class::V => ("a rack", "racks"),
         Class::K => ("a mask", "masks"),
         Class::F => ("a float", "floats"),
+        // A run's are addresses, counts and indices; those of a scratch come of masks alone.
+        Class::G | Class::L | Class::S if body.f.result.is_none() => ("a number or address", "numbers and addresses"),
         Class::G | Class::L | Class::S => ("a number made of a mask", "numbers made of masks"),
     };
     let file = file(class);

@@ -196,3 +196,16 @@ fn numbers_that_do_not_fit_are_called_what_they_are() {
     assert!(all.contains("live there: 20 without a name of their own"), "{all}");
     assert!(all.contains("a number made of a mask is one register"), "{all}");
 }
+
+#[test]
+fn what_a_run_has_too_many_of_are_numbers_and_addresses() {
+    let mut text = "rake selected 1\nprofile x86-avx512\nfuse full\n".to_string();
+    text += "run f(x: address to mut []i32 = g7, x_count: <i32> = g6) {\n";
+    (2..22).for_each(|n| text += &format!("%{n} : g = sign_extend %1\n"));
+    (22..42).for_each(|n| text += &format!("%{n} : g = sub_long %{}, %{}\n", if n == 22 { 1 } else { n - 1 }, n - 20));
+    text += "compare_long %41, 0\ntrap_unless 5\n}\n";
+    let program = selected::read(&text).expect("the dump reads back");
+    let body = Body::new(&program.functions[0], Profile::X86Avx512);
+    let fault = super::reject::diagnostic(&body, &body.source);
+    assert_eq!(fault.message, "`f` needs more registers for numbers and addresses than x86-avx512 has");
+}

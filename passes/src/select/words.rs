@@ -262,7 +262,23 @@ impl Builder<'_> {
             let literal = Operand::Literal(self.literal(bytes));
             return Ok(self.simple(row, &[literal], site));
         }
-        Err(self.lacks(site.span, "an integer of more than 32 bits"))
+        if elem.bits() < 64 {
+            return Err(self.lacks(site.span, "an integer of this size"));
+        }
+        self.long_number(number, ty, site)
+    }
+
+    /// A number that no row takes, made of parts that rows take: `high * 2^30 + low`.
+    fn long_number(&mut self, number: i64, ty: Ty, site: &Site) -> Done<Reg> {
+        const PART: i64 = 1 << 30;
+        let elem = self.word_elem(ty);
+        let mut made = self.number(number.div_euclid(PART), ty, site)?;
+        for (op, part) in [(Op::Mul, PART), (Op::Add, number.rem_euclid(PART))] {
+            let row = self.row(WordKey::Op(op, elem), site.span)?;
+            let (row, part) = self.number_or_reg(Word::Number(part), ty, row, site)?;
+            made = self.simple(row, &[Operand::Reg(made), part], site);
+        }
+        Ok(made)
     }
 
     /// A row with its second operand: a number where there is one that takes it.

@@ -189,15 +189,21 @@ run f(x: address to mut []f32, x_count: <i32>) {
   %10 : <bool> = check %9, bounds
   %11 : <bool> = and %8, %7
   %12 : <bool> = check %11, bounds
-  %13 : f32s = const 0.0
-  %14 : f32s = store f32 %0, %6, %13
+  %13 : <bool> = le %1, %1
+  %14 : <bool> = lt %1, %1
+  %15 : <bool> = not %14
+  %16 : <bool> = and %13, %15
+  %17 : <bool> = check %16, bounds
+  %18 : f32s = const 0.0
+  %19 : f32s = store f32 %0, %6, %18
 }
 ";
     let program = fused::read(text).unwrap_or_else(|e| panic!("{e:?}"));
     assert_eq!(fused::check(&program), Ok(()));
     let after = run(program);
     assert_eq!(fused::check(&after), Ok(()));
-    // 3 and -8 is 0; 0 >= 0 holds, so the first check does, and the second is of the comparison alone.
+    // 3 and -8 is 0; 0 >= 0 holds, so the first check does, and the second is of the comparison alone. An integer is at
+    // most and not below itself, so the third check holds.
     let lines: Vec<String> = fused::print(&after).lines().skip(5).map(|line| line.trim().to_owned()).collect();
     let expected = [
         "%0 : address = param 0",

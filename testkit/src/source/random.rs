@@ -1,8 +1,10 @@
-//! Seeded programs: scratches, rakes and stack runs of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
+//! Seeded programs: scratches, rakes and runs of mixed types with regions, `if`, `select`, uniforms, repeats and calls.
 
+mod general;
 mod rakes;
 mod stacks;
 
+pub use general::general;
 pub use rakes::rakes;
 pub use stacks::stacks;
 
