@@ -1,6 +1,6 @@
 //! What every selection table is written with: names of operands, and sequences of steps.
 //!
-//! `A B C` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
+//! `A B C D` are the operation's operands, `S0 S1 ...` the results of earlier steps; a sequence's last step is its result.
 
 use rake_passes::select::rule::Src;
 
@@ -12,6 +12,7 @@ sources! {
     A = Src::Arg(0);
     B = Src::Arg(1);
     C = Src::Arg(2);
+    D = Src::Arg(3);
     S0 = Src::Step(0);
     S1 = Src::Step(1);
     S2 = Src::Step(2);

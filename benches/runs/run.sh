@@ -25,6 +25,9 @@ for isa in sse2 avx2 avx512; do
   done
   "${CC:-gcc}" -O2 -Wall -Wextra -march="${level[$isa]}" -DLANES="${lanes[$isa]}" -I"$out/$isa" -c "$here/shim.c" -o "$out/$isa/shim.o"
   versions+=" rake:$isa:$objects$out/$isa/shim.o"
+  # The gather that holds its indices against the table's end.
+  "${CC:-gcc}" -O2 -Wall -Wextra -I"$out/$isa" -c "$here/checked.c" -o "$out/$isa/checked.o"
+  versions+=" rake-checked:$isa:$out/$isa/gather.o,$out/$isa/checked.o"
   # The sequences of exp and log by hand.
   "${CC:-gcc}" -O3 -ffp-contract=off -march="${level[$isa]}" -mprefer-vector-width=512 -DRACKS=4 -c "$here/sequences.c" -o "$out/$isa/sequences.o"
   versions+=" sequence:$isa:$out/$isa/sequences.o"

@@ -2,7 +2,7 @@
 
 Against: the best peer that keeps every value (plain C, that with -fno-math-errno -fno-trapping-math, by hand or by Highway
 where the bits are those of scalar code), the best plain compiled C, the best -ffast-math one, and the fixed sequences of exp and
-log by hand. For regions without division
+log by hand, the best polynomials of exp and log. For regions without division
 or root the last counts among the best too, for what they round is free. Times are the fastest rounds', or medians with --median.
 """
 
@@ -14,6 +14,8 @@ REGIONS = {"advance", "horner8", "expanded_poly", "distribute", "weighted_u8"}
 PLAIN = {"clang", "gcc"}
 IEEE = {"clang-ieee", "gcc-ieee"}
 BY_HAND = {"hand", "highway"}
+FAST = {"clang-fast", "gcc-fast"}
+POLYNOMIAL = {"polynomial", "sleef", "highway"}
 
 
 def best(times, wanted):
@@ -33,26 +35,37 @@ def main():
         if len(fields) == 11 and fields[1].isdigit():
             rows[fields[1], fields[2], fields[0]][fields[3]] = (float(fields[column]), fields[10] == "same")
     sums = collections.defaultdict(list)
-    print("| elements | profile | kernel | against the best | which | against plain C | against -ffast-math | against the sequence |")
-    print("| ---: | --- | --- | ---: | --- | ---: | ---: | ---: |")
+    print(
+        "| elements | profile | kernel | against the best | which | against plain C | against -ffast-math "
+        "| against the sequence | against polynomials |"
+    )
+    print("| ---: | --- | --- | ---: | --- | ---: | ---: | ---: | ---: |")
     for (count, isa, kernel), times in rows.items():
         if "rake" not in times:
             continue
-        own = times["rake"][0]
         keeps = lambda family, strict: (
             family in PLAIN | IEEE
             or family in BY_HAND and strict
-            or kernel in REGIONS and family.endswith("-fast")
+            or kernel in REGIONS and family in FAST
         )
         fair, which = best(times, keeps)
         plain, _ = best(times, lambda family, _: family in PLAIN)
-        fast, _ = best(times, lambda family, _: family.endswith("-fast"))
-        sequence = f"{times['sequence'][0] / own:.2f}" if "sequence" in times else ""
-        sums[count, isa].append((fair / own, plain / own))
-        print(f"| {count} | {isa} | {kernel} | {fair / own:.2f} | {which} | {plain / own:.2f} | {fast / own:.2f} | {sequence} |")
+        fast, _ = best(times, lambda family, _: family in FAST)
+        polynomial, _ = best(times, lambda family, _: family in POLYNOMIAL and "sequence" in times)
+        for family in ("rake", "rake-checked"):
+            if family not in times:
+                continue
+            own = times[family][0]
+            against = lambda time: "" if math.isnan(time) else f"{time / own:.2f}"
+            sequence = times.get("sequence", (math.nan,))[0]
+            name = kernel + family.removeprefix("rake").replace("-", ", ")
+            if family == "rake":
+                sums[count, isa].append((fair / own, plain / own))
+            cells = [count, isa, name, against(fair), which, *map(against, (plain, fast, sequence, polynomial))]
+            print("| " + " | ".join(map(str, cells)) + " |")
     for (count, isa), ratios in sums.items():
         fair, plain = zip(*ratios)
-        print(f"| {count} | {isa} | geometric mean | {mean(fair):.2f} | | {mean(plain):.2f} | | |")
+        print(f"| {count} | {isa} | geometric mean | {mean(fair):.2f} | | {mean(plain):.2f} | | | |")
 
 
 main()

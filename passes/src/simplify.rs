@@ -12,9 +12,10 @@
 //! in common where the mask of both together is there already. A mask goes where its value raises nothing and reads
 //! only what every lane has. Dead code goes. Identical values are shared outside regions, and inside one region; a
 //! constant or broadcast that was computed before serves everywhere. Uniform integers and truths that are known are
-//! constants, and a check of one that holds is none. Values of a region stay in it, in their order, and
+//! constants, and a check of one that holds is none; checks of lanes that stand together are one ([`checks`]). Values of a region stay in it, in their order, and
 //! never move. Regions lose their proofs: from here on a region only says what is emitted together.
 
+mod checks;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use la_arena::Arena;
 use rake_ir::fused::{Function, Program, Region};
 use rake_ir::lane::{Args, Open, Stmt, Value, ValueId, completes, excludes, fact, implies, known, needs_benign};
 use rake_ir::ops::{Imm, Op};
+use rake_ir::profile::Profile;
 use rake_ir::reference::{Reference, reference};
 use rake_ir::types::{Elem, Ty};
 use smallvec::SmallVec;
@@ -30,13 +32,15 @@ use std::collections::hash_map::Entry;
 
 /// Simplifies every function.
 pub fn run(mut program: Program) -> Program {
-    program.functions.iter_mut().for_each(function);
+    let profile = program.profile;
+    program.functions.iter_mut().for_each(|f| function(f, profile));
     program
 }
 
 /// Simplifies one function. What a value is known to hold outside its mask follows from its operands' shapes, and a later
 /// rewrite of one of them may hide that: then only dead code goes.
-pub fn function(function: &mut Function) {
+pub fn function(function: &mut Function, profile: Profile) {
+    checks::join(function, profile);
     let before = function.values.values().any(|value| value.inactive.is_some()).then(|| function.clone());
     let to = forward(function);
     function.result = function.result.map(|result| to[index(result)]);

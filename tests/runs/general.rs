@@ -1,7 +1,7 @@
 //! General runs: loops over views, tail forms, checks that trap before they touch memory, gathers.
 
 use crate::build::{Built, Layout};
-use crate::programs::{GATHERS, LOOPS, NUMBERS, PART};
+use crate::programs::{GATHERS, LOOPS, MOVED, NUMBERS, PART};
 use crate::world::{Slot, World, random};
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
@@ -91,4 +91,21 @@ fn gathers(profile: Profile) {
         }
         built.agrees(number, &worlds);
     }
+}
+
+on_each!(indices_that_memory_holds_no_more, moved);
+
+fn moved(profile: Profile) {
+    let built = Built::new(MOVED, profile);
+    let mut bits = Bits::new(23 + profile as u64);
+    let worlds = (0..=5 * profile.lanes_of_bits(32)).map(|count| {
+        let mut value = |slot: Slot, elem: Elem| match slot {
+            Slot::Number(_) => count as u64,
+            Slot::Element(0, ..) => bits.below(9) as u64,
+            _ => random(elem, &mut bits),
+        };
+        let counts = |parameter: usize| if parameter == 0 { count } else { 9 };
+        (World::with_counts(built.function(0), &counts, &mut value), LAYOUTS.to_vec())
+    });
+    built.agrees(0, &worlds.collect::<Vec<_>>());
 }

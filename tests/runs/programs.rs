@@ -188,6 +188,16 @@ run part(x: []f32, out: mut []f32, <i: i32>, <n: i32>):
   out[<i> up to <n>] <- x[<i> up to <n>]
 ";
 
+/// Indices that memory holds no more when their gather comes.
+pub const MOVED: &str = "\
+run moved(x: mut []i32, table: []f32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes(i32s)>:
+    let at = x[<i> up to <n>]
+    x[<i> up to <n>] <- at + <1000>
+    let t = table[unchecked at]
+    x[<i> up to <n>] <- bitcast(i32s, t)
+";
+
 /// Elements by number.
 pub const GATHERS: &str = "\
 pack P { i32: at; f32: x; }

@@ -163,6 +163,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             (8, true) => A64::LdrSignedByte,
             _ => A64::LdrByte,
         },
+        WordKey::LoadIndex(_) => return None,
         WordKey::StoreLong => A64::StrLong,
         WordKey::Constant(_) => A64::LdrNumber,
         WordKey::Zero | WordKey::Op(..) => return None,

@@ -79,6 +79,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             32 => Scalar::LoadWord,
             _ => return None,
         },
+        WordKey::LoadIndex(_) => return None,
         WordKey::StoreLong => Scalar::StoreLong,
         WordKey::Constant(_) => Scalar::LongConst,
         WordKey::Zero | WordKey::Op(..) => return None,

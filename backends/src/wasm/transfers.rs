@@ -42,7 +42,7 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
     if let Key::Locate(elem) = key {
         return Some(locate(elem));
     }
-    if elem.bits() != 32 && !matches!(key, Key::Op(_)) {
+    if elem.bits() != 32 && !matches!(key, Key::Op(_) | Key::SomeLane) {
         return match key {
             Key::Load(_) | Key::Store(_) => Some(none),
             _ => None,
@@ -100,6 +100,7 @@ pub(super) fn rule(key: Key, elem: Elem) -> Option<Rule> {
         Key::Op(Op::InRange) => {
             seq![I64Const(SIGN), I64ShrS(A, S0), I64Or(S1, A), I32Wrap(S2), I32x4Splat(S3), I32x4GtS(S4, LANES)]
         }
+        Key::SomeLane => seq![V128AnyTrue(A)],
         Key::Op(Op::CountTrue) => seq![I32x4Bitmask(A), I32Popcnt(S0), I64ExtendU(S1)],
         _ => return None,
     })
@@ -159,6 +160,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             (8, true) => Wasm::I32Load8S,
             _ => Wasm::I32Load8U,
         },
+        WordKey::LoadIndex(_) => return None,
         WordKey::StoreLong => Wasm::I64Store,
         WordKey::Constant(elem) if elem.bits() == 64 => Wasm::I64Const,
         WordKey::Constant(_) => Wasm::I32Const,

@@ -4,7 +4,9 @@
 //! load u8 into u32s      avx2: vpmovzxbd ymm, [place]        sse2: movd, punpcklbw, punpcklwd
 //! ```
 
-use crate::steps::{A, B, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, ZERO, steps};
+use crate::steps::{
+    A, B, C, D, S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, S12, S13, S14, S15, S16, ZERO, steps,
+};
 use rake_ir::machine::MachOp;
 use rake_ir::machine::tables::{COMPRESS, COMPRESS_BY_ONE, COMPRESS_BY_TWO};
 use rake_ir::machine::x86::{Space, X86};
@@ -44,7 +46,7 @@ use Space::{Evex, Sse, Vex};
 /// The rule of a key of transfers; `None` of another one.
 pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
     let none = Rule::Unsupported("it has no such transfer");
-    if elem.bits() != 32 && !matches!(key, Key::Op(_)) {
+    if elem.bits() != 32 && !matches!(key, Key::Op(_) | Key::SomeLane) {
         return match key {
             Key::Load(_) | Key::LoadWhere(_) | Key::Store(_) | Key::StoreWhere(_) | Key::StoreSelected(_) => Some(none),
             _ => None,
@@ -87,6 +89,11 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
             _ => seq![MovdOut(A), StoreByte(PLACE, S0)],
         },
         Key::Gather(_) | Key::GatherWhere(_) => gather(key, space).unwrap_or(none),
+        Key::FirstLanes if space == Sse => seq![Unpcklps(A, B), Unpcklps(C, D), Movlhps(S0, S1)],
+        Key::SomeLane => match space {
+            Sse | Vex => seq![Movmskps(A)],
+            Evex => seq![MaskWord(A)],
+        },
         Key::IndexLane(lane) if space == Sse => index_lane(lane).unwrap_or(none),
         // A difference of two words may need more than 32 bits; what is negative stays so.
         Key::Op(Op::InRange) => match space {
@@ -287,6 +294,7 @@ pub(super) fn word(key: WordKey) -> Option<MachOp> {
             (8, true) => X86::LoadSignedByte,
             _ => X86::LoadByte,
         },
+        WordKey::LoadIndex(_) => X86::LoadSignedWord,
         WordKey::StoreLong => X86::StoreLong,
         WordKey::Constant(_) => X86::LongConst,
         WordKey::Zero => X86::LongZero,

@@ -78,7 +78,7 @@ fn fits(expanded: &Function, profile: Profile, target: &dyn Target) -> bool {
     }
     let mut tried = expanded.clone();
     sanitise::function(&mut tried, profile);
-    simplify::function(&mut tried);
+    simplify::function(&mut tried, profile);
     select::function(&tried, profile, target).is_ok_and(|chosen| allocate::function(&chosen, profile).is_ok())
 }
 

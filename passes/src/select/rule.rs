@@ -89,8 +89,10 @@ pub enum Key {
     GatherWhere(Elem),
     /// Elements at indices.
     Gather(Elem),
-    /// A word that is below zero where some lane of a mask holds; where a count takes more.
+    /// A word that is not zero where some lane of a mask holds; where a count takes more.
     SomeLane,
+    /// The first lanes of as many racks as a rack has lanes, in order; where lanes that are loaded alone are joined so.
+    FirstLanes,
     /// This lane of a rack of indices as a word of 64 bits, by its sign; where gathers are made of lane loads.
     IndexLane(u8),
     /// The address of an element of this type, by an address and an index; where addresses of transfers have no index.
@@ -106,6 +108,8 @@ pub enum WordKey {
     Extend(Elem),
     /// One element, in 64 bits where it has those, else in a word.
     Load(Elem),
+    /// One element of this type, to 64 bits by its sign; where that is one instruction.
+    LoadIndex(Elem),
     /// 64 bits to memory.
     StoreLong,
     /// A number of this type that is no operand: the row's own, or its literal.

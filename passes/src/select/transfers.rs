@@ -13,15 +13,17 @@
 //! ```
 
 use super::build::{Builder, Site};
-use super::rule::{Instance, Key, Rule};
+use super::rule::{Instance, Key, Rule, WordKey};
 use super::words::{Compared, Done, Word};
 use rake_ir::diag::{Code, Diagnostic};
-use rake_ir::lane::{Value, ValueId};
+use rake_ir::fused::Region;
+use rake_ir::lane::{Stmt, Value, ValueId};
 use rake_ir::machine::{Address, Class, Cond, Inst, MachOp, Operand};
 use rake_ir::ops::{Imm, Op};
 use rake_ir::selected::{Reg, RegInfo};
 use rake_ir::span::Span;
 use rake_ir::types::{Elem, Ty};
+use smallvec::SmallVec;
 
 /// The first elements of a rack in memory.
 #[derive(Clone, Copy)]
@@ -96,32 +98,77 @@ impl Builder<'_> {
         let site = Site { mask: None, ..site.clone() };
         match mask {
             _ if !self.has(Key::IndexLane(0), Elem::I32) => Err(self.lacks(site.span, "a gather")),
-            None => self.gather_lanes(base, indices, (memory, elem), &site),
+            None => {
+                let column = self.column_of_indices(id, &site)?;
+                self.gather_lanes(base, indices, (memory, elem), column, &site)
+            }
             Some(mask) => self.gather_some(base, indices, mask, (memory, elem), &site),
         }
     }
 
-    /// A gather by a load for each lane.
-    fn gather_lanes(&mut self, base: Reg, indices: Reg, (memory, elem): (Elem, Elem), site: &Site) -> Done<Reg> {
+    /// Where the indices of a gather stand in memory too, if that is so and one instruction makes a lane of them a word:
+    /// they are a rack of a column, behind whose load nothing was stored and no body began or ended.
+    fn column_of_indices(&mut self, gather: ValueId, site: &Site) -> Done<Option<Address<Reg>>> {
+        let indices = self.source.values[gather].args[1];
+        let value = &self.source.values[indices];
+        let signed = value.ty == Ty::Rack(Elem::I32) && value.imm == Imm::Memory(Elem::I32);
+        let one = self.target.word(WordKey::LoadIndex(Elem::I32), self.profile).is_some();
+        if value.op != Op::Load || value.mask.is_some() || !signed || !one {
+            return Ok(None);
+        }
+        let body = self.source.body.iter();
+        let since = body.rev().skip_while(|stmt| !matches!(stmt, Stmt::Value(id) if *id == gather));
+        let keeps = |op: Op| !op.has_effect() || op == Op::Check;
+        let steady = |stmt: &&Stmt<Region>| match stmt {
+            Stmt::Value(id) => *id != indices && keeps(self.source.values[*id].op),
+            Stmt::Region(_) => true,
+            _ => false,
+        };
+        let begins = since.skip_while(steady).next();
+        if !matches!(begins, Some(Stmt::Value(id)) if *id == indices) {
+            return Ok(None);
+        }
+        self.place((value.args[0], value.args[1]), Elem::I32, true, site).map(Some)
+    }
+
+    /// A gather by a load for each lane; of indices that stand in memory too, each is loaded where it is needed.
+    fn gather_lanes(
+        &mut self,
+        base: Reg,
+        indices: Reg,
+        (memory, elem): (Elem, Elem),
+        column: Option<Address<Reg>>,
+        site: &Site,
+    ) -> Done<Reg> {
         let lanes = self.profile.lanes(elem);
-        let mut found: Option<Reg> = None;
+        let joined = self.has(Key::FirstLanes, elem);
+        let mut found: SmallVec<[Reg; 4]> = SmallVec::new();
         for lane in 0..lanes {
-            let index = Word::Reg(self.by_rule(Key::IndexLane(lane as u8), Elem::I32, &[indices], site)?);
-            let place = self.place_of(base, (index, false), memory, true, site)?;
+            let index = match (column, self.target.word(WordKey::LoadIndex(Elem::I32), self.profile)) {
+                (Some(place), Some(row)) => {
+                    let place = Address { disp: place.disp + lane as i32 * 4, ..place };
+                    self.simple(row, &[Operand::Memory(place)], site)
+                }
+                _ => self.by_rule(Key::IndexLane(lane as u8), Elem::I32, &[indices], site)?,
+            };
+            let place = self.place_of(base, (Word::Reg(index), false), memory, true, site)?;
             let at = Site { place: Some(place), ..site.clone() };
             // What inserts a lane reads it in lane 0 or, where a machine has nothing shorter, in every lane.
-            let first = lane == 0 || {
+            let first = joined || lane == 0 || {
                 let imm = Imm::Int(lane as u32);
                 self.target.reads_part(Key::Op(Op::Insert), &imm, self.profile, 1)
             };
             let key = if first { Key::LoadFirst(memory) } else { Key::LoadSplat(memory) };
             let one = self.by_rule(key, elem, &[], &at)?;
-            found = Some(match found {
-                None => one,
-                Some(others) => self.insert(others, one, (lane, lanes), elem, site)?,
-            });
+            match found.last_mut() {
+                Some(others) if !joined => *others = self.insert(*others, one, (lane, lanes), elem, site)?,
+                _ => found.push(one),
+            }
         }
-        found.ok_or_else(|| self.lacks(site.span, "a gather"))
+        match found[..] {
+            [rack] => Ok(rack),
+            _ => self.by_rule(Key::FirstLanes, elem, &found, site),
+        }
     }
 
     /// The same in the lanes of a mask, zero elsewhere: the others load the first element, which is there if any is.
@@ -137,10 +184,10 @@ impl Builder<'_> {
         let (found, copy) = (self.out.new_reg(info), self.copy_rack(site.span)?);
         let zero = self.lanes(&[0], site);
         self.set(copy, found, zero, site);
-        let (compared, control) = (self.some_lane(mask, Cond::Less, site)?, self.control(site.span)?);
+        let (compared, control) = (self.some_lane(mask, Cond::NotEqual, site)?, self.control(site.span)?);
         self.open(control.open_if, Some(compared), site);
         let safe = self.by_rule(Key::KeepWhere, Elem::I32, &[mask, indices], site)?;
-        let all = self.gather_lanes(base, safe, (memory, elem), site)?;
+        let all = self.gather_lanes(base, safe, (memory, elem), None, site)?;
         let some = self.by_rule(Key::KeepWhere, elem, &[mask, all], site)?;
         self.set(copy, found, some, site);
         self.end_guard(site)?;

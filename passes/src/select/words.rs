@@ -412,25 +412,20 @@ impl Builder<'_> {
     /// What is compared where a count of lanes is held against zero.
     fn counted_none(&mut self, count: ValueId, zero: ValueId, cond: Cond, site: &Site) -> Done<Option<Compared>> {
         let counted = &self.source.values[count];
-        let cond = match cond {
-            Cond::Equal => Cond::GreaterEqual,
-            Cond::NotEqual => Cond::Less,
-            _ => return Ok(None),
-        };
         let there = !matches!(self.target.rule(Key::SomeLane, Elem::Bool, self.profile), Rule::Unsupported(_));
-        if counted.op != Op::CountTrue || constant_bits(self.source, zero) != Some(0) || !there {
+        let none = matches!(cond, Cond::Equal | Cond::NotEqual) && constant_bits(self.source, zero) == Some(0);
+        if counted.op != Op::CountTrue || !none || !there {
             return Ok(None);
         }
         let mask = self.operand(Some(counted.args[0]), site.span)?;
         self.some_lane(mask, cond, site).map(Some)
     }
 
-    /// What is compared for whether a lane of a mask holds (less), or none does (not less).
+    /// What is compared for whether a lane of a mask holds (not equal), or none does (equal).
     pub(super) fn some_lane(&mut self, mask: Reg, cond: Cond, site: &Site) -> Done<Compared> {
         if !self.has(Key::SomeLane, Elem::Bool) {
             let any = self.by_rule(Key::Leave(Op::Any), Elem::Bool, &[mask], site)?;
-            let holds = self.holds(any, site)?;
-            return Ok(Compared { cond: if cond == Cond::Less { holds.cond } else { holds.cond.negated() }, ..holds });
+            return Ok(Compared { cond, ..self.holds(any, site)? });
         }
         let word = self.by_rule(Key::SomeLane, Elem::Bool, &[mask], site)?;
         let row = self.control(site.span)?.compare_word.ok_or_else(|| self.lacks(site.span, "a comparison"))?;
