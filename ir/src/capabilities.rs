@@ -170,6 +170,7 @@ pub fn print(profiles: &[Profile]) -> String {
     for (feature, name, ..) in FEATURES {
         row(name, &profiles.iter().map(|&p| feature.status(p)).collect::<Vec<_>>());
     }
+    row("scatters", &profiles.iter().map(|&p| scatter(p)).collect::<Vec<_>>());
     for info in OPS.iter().filter(|info| info.syntax != Syntax::Internal && info.op != Op::Const) {
         for elem in elements(info.op) {
             let subject = if elem == Elem::Bool { "mask".into() } else { format!("{elem}s") };
@@ -207,5 +208,8 @@ mod tests {
         let fma = text.lines().find(|l| l.starts_with("fma f32s ")).unwrap_or_default();
         assert_eq!(fma.split_whitespace().collect::<Vec<_>>(), ["fma", "f32s", "no", "yes"]);
         assert!(text.lines().any(|l| l.starts_with("records and unions ") && l.ends_with("not yet")));
+        let scatters = print(&[Profile::X86Avx2, Profile::X86Avx512]);
+        let scatters = scatters.lines().find(|l| l.starts_with("scatters ")).unwrap_or_default();
+        assert_eq!(scatters.split_whitespace().collect::<Vec<_>>(), ["scatters", "no", "yes"]);
     }
 }

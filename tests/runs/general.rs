@@ -1,8 +1,11 @@
-//! General runs: loops over views, tail forms, checks that trap before they touch memory, gathers.
+//! General runs: loops over views, tail forms, checks that trap before they touch memory, gathers,
+//! scatters.
 
 use crate::build::{Built, Layout};
-use crate::programs::{GATHERS, LOOPS, MOVED, NUMBERS, PART};
+use crate::programs::{GATHERS, LOOPS, MOVED, NUMBERS, PART, SCATTERS};
+use crate::support::{ir_at, plain};
 use crate::world::{Slot, World, random};
+use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::types::Elem;
 use rake_testkit::special::Bits;
@@ -108,4 +111,52 @@ fn moved(profile: Profile) {
         (World::with_counts(built.function(0), &counts, &mut value), LAYOUTS.to_vec())
     });
     built.agrees(0, &worlds.collect::<Vec<_>>());
+}
+
+on_each!(scatters_of_whole_racks, scatters);
+
+fn scatters(profile: Profile) {
+    if profile != Profile::X86Avx512 {
+        let refused = ir_at(SCATTERS, profile, FuseLevel::default(), "typecheck").map(|_| ()).map_err(|e| plain(&e));
+        let said = format!("a scatter cannot be compiled on {profile}");
+        assert_eq!(refused.expect_err("refused").matches(&said).count(), 6);
+        return;
+    }
+    let built = Built::new(SCATTERS, profile);
+    let mut bits = Bits::new(23);
+    for number in 0..built.fused.functions.len() {
+        let (mut worlds, mut trapped) = (Vec::new(), 0);
+        for n in [0usize, 1, 15, 16, 17, 32, 48, 64] {
+            for (elements, wrong) in [(16, 0), (16, 1), (17, 0), (40, 0), (40, 1), (40, 2)] {
+                let mut indices = permutations(n.div_ceil(16) * 16, elements, &mut bits);
+                if let (Some(one), true) = (indices.get_mut(bits.below(64)), wrong > 0) {
+                    // One that another lane of its rack may have, or that is outside.
+                    *one =
+                        if wrong == 1 { bits.below(elements) as u64 } else { [u64::MAX, 1 << 31, 40][bits.below(3)] };
+                }
+                let counts = |parameter: usize| if parameter == 4 { elements } else { indices.len().max(16) };
+                let mut value = |slot: Slot, elem: Elem| match slot {
+                    Slot::Number(_) => n as u64,
+                    Slot::Element(0, _, record) => indices.get(record).copied().unwrap_or(record as u64),
+                    _ => random(elem, &mut bits),
+                };
+                worlds.push((World::with_counts(built.function(number), &counts, &mut value), LAYOUTS.to_vec()));
+            }
+        }
+        let outs = built.agrees(number, &worlds);
+        outs.iter().for_each(|out| trapped += usize::from(matches!(out.end, End::Trap(_))));
+        let never = built.function(number).name == "last";
+        assert!(outs.is_empty() || (trapped == 0) == never && trapped < outs.len() / 2, "{trapped} of {}", outs.len());
+    }
+}
+
+/// So many numbers of elements; each sixteen of them differ.
+fn permutations(count: usize, elements: usize, bits: &mut Bits) -> Vec<u64> {
+    let mut all: Vec<u64> = (0..elements as u64).collect();
+    let mut found = Vec::new();
+    while found.len() < count {
+        (1..elements).rev().for_each(|at| all.swap(at, bits.below(at + 1)));
+        found.extend(&all[..16]);
+    }
+    found
 }

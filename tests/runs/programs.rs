@@ -216,3 +216,29 @@ run every(p: stack P, table: []u32) -> stack P:
   let t = table[p.at]
   p with { at: bitcast(i32s, t) }
 ";
+
+/// Elements to numbers: of both kinds of index, checked and not, several in a row, and beside gathers of what they wrote.
+pub const SCATTERS: &str = "\
+run put(at: []u32, x: []f32, out: mut []f32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes>:
+    out[at[<i>]] <- x[<i>] * <2.0>
+
+run last(at: []i32, x: []u32, out: mut []u32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes>:
+    out[unchecked bit_and(at[<i>], 15)] <- x[<i>]
+
+run tally(at: []i32, x: []i32, out: mut []i32, <n: i32>):
+  for <i: i32> from <0> up to <n> by <lanes>:
+    let k = at[<i>]
+    let old = out[k]
+    out[k] <- old + x[<i>]
+    out[unchecked bit_xor(bit_and(k, 15), 1)] <- old
+
+run twice(at: []i32, x: []f32, out: mut []f32, <n: i32>):
+  let k = at[<0> up to <n>]
+  let w = bit_and(k, 15)
+  let v = x[unchecked w]
+  if <n> > <15>:
+    out[k] <- v
+    out[unchecked w] <- x[unchecked w] + v
+";

@@ -3,6 +3,7 @@
 use crate::build::{Built, Layout};
 use crate::support::{from_environment, ir_at, plain};
 use crate::world::{Slot, World, random};
+use rake_ir::capabilities::{Status, scatter};
 use rake_ir::lane::FuseLevel;
 use rake_ir::profile::Profile;
 use rake_ir::types::{Elem, Pointee};
@@ -46,7 +47,7 @@ fn general_runs(profile: Profile) {
     let lanes = profile.lanes_of_bits(32) as i64;
     let (mut refused, mut returned, mut trapped) = (0, 0, 0);
     for seed in first..first + programs {
-        let text = general(seed, profile.info().fma).text;
+        let text = general(seed, profile.info().fma, scatter(profile) == Status::Available).text;
         if let Err(problems) = ir_at(&text, profile, FuseLevel::default(), "allocate") {
             assert!(plain(&problems).contains("registers"), "{}\n{text}", plain(&problems));
             refused += 1;
@@ -82,7 +83,7 @@ fn viewed(built: &Built, number: usize, n: i64, enough: bool, bits: &mut Bits) -
     let lanes = built.fused.profile.lanes_of_bits(32);
     let more: Vec<usize> = function.params.iter().map(|_| bits.below(2 * lanes + 10)).collect();
     let count = |parameter: usize| {
-        let least = (n.max(0) as usize).max(8);
+        let least = (n.max(0) as usize).max(16);
         if enough { least + [0, 2 * lanes + 9, more[parameter]][more[parameter] % 3] } else { 2 * more[parameter] }
     };
     let mut value = |slot: Slot, elem: Elem| match slot {

@@ -123,6 +123,19 @@ fn registers_are_written_before_they_are_read() {
     let start = [zero, inst(X86::Zero, Some(index), &[], None), ones];
     holds(X86Avx2, &[&start[..], std::slice::from_ref(&gather)].concat());
     breaks(Obligation::DefinedReads, X86Avx2, &[&start[..], &[gather.clone(), gather]].concat());
+    // Nor does a scatter, whose racks may be one register.
+    let mask = PhysReg::k(1);
+    let ones = inst(X86::Kones, Some(mask), &[], None);
+    let scatter = |place, rack| inst(X86::ScatterK, None, &[reg(mask), place, reg(rack)], None);
+    let zero = inst(X86::Zero, Some(index), &[], None);
+    let once = [zero.clone(), ones.clone(), scatter(place, index)];
+    holds(X86Avx512, &once);
+    breaks(Obligation::DefinedReads, X86Avx512, &[&once[..], &[scatter(place, index)]].concat());
+    breaks(Obligation::DefinedReads, X86Avx512, &[zero.clone(), scatter(place, index)]);
+    breaks(Obligation::DefinedReads, X86Avx512, &[zero.clone(), ones.clone(), scatter(place, PhysReg::v(6))]);
+    breaks(Obligation::Transfers, X86Avx512, &[ones.clone(), scatter(place, PhysReg::v(0))]);
+    let number = Operand::Memory(Address { base: N, index: Some(index), scale: 2, disp: 0 });
+    breaks(Obligation::Transfers, X86Avx512, &[zero, ones, scatter(number, index)]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ pub(super) fn rule(key: Key, elem: Elem, space: Space) -> Option<Rule> {
             16 => seq![MovdOut(A), StoreHalf(PLACE, S0)],
             _ => seq![MovdOut(A), StoreByte(PLACE, S0)],
         },
-        Key::Gather(_) | Key::GatherWhere(_) => gather(key, space).unwrap_or(none),
+        Key::Gather(_) | Key::GatherWhere(_) | Key::Scatter(_) => gather(key, space).unwrap_or(none),
         Key::FirstLanes if space == Sse => seq![Unpcklps(A, B), Unpcklps(C, D), Movlhps(S0, S1)],
         Key::SomeLane => match space {
             Sse | Vex => seq![Movmskps(A)],
@@ -194,13 +194,14 @@ fn store_where(memory: Elem, space: Space) -> Option<Rule> {
     })
 }
 
-/// Elements at indices, by the machine.
+/// Elements at indices, from or to memory by the machine.
 fn gather(key: Key, space: Space) -> Option<Rule> {
     Some(match (key, space) {
         (Key::Gather(Elem::F32 | Elem::I32 | Elem::U32), Vex) => seq![Gather(ZERO, PLACE, Src::Lanes(&[u32::MAX]))],
         (Key::Gather(Elem::F32 | Elem::I32 | Elem::U32), Evex) => seq![Kones(), GatherK(S0, ZERO, PLACE)],
         (Key::GatherWhere(Elem::F32 | Elem::I32 | Elem::U32), Vex) => seq![Gather(ZERO, PLACE, A)],
         (Key::GatherWhere(Elem::F32 | Elem::I32 | Elem::U32), Evex) => seq![GatherK(A, ZERO, PLACE)],
+        (Key::Scatter(Elem::F32 | Elem::I32 | Elem::U32), Evex) => seq![Kones(), ScatterK(S0, PLACE, A)],
         _ => return None,
     })
 }

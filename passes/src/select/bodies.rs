@@ -113,7 +113,7 @@ impl<'a> Run<'_, 'a> {
             Op::StoreSelected => self.builder.store_selected(id),
             Op::SetCount => self.builder.set_count(id),
             Op::Check => self.check(self.f.values[id].args[0], id),
-            Op::Scatter => Err(self.builder.lacks(self.f.values[id].span, "a scatter")),
+            Op::Scatter => self.builder.scatter(id),
             _ => Ok(()),
         }
     }

@@ -89,6 +89,8 @@ pub enum Key {
     GatherWhere(Elem),
     /// Elements at indices.
     Gather(Elem),
+    /// A rack's lanes to elements at indices; where two are one, the last lane's is kept.
+    Scatter(Elem),
     /// A word that is not zero where some lane of a mask holds; where a count takes more.
     SomeLane,
     /// The first lanes of as many racks as a rack has lanes, in order; where lanes that are loaded alone are joined so.

@@ -83,12 +83,30 @@ impl Builder<'_> {
         self.load_some(part, site)
     }
 
-    fn gather(&mut self, id: ValueId, memory: Elem, site: &Site) -> Done<Reg> {
+    /// The base of an access by indices, the indices, and the site of its transfer.
+    fn indexed(&mut self, id: ValueId, site: &Site) -> Done<(Reg, Reg, Site)> {
         let value = &self.source.values[id];
         let base = self.reg_of(self.word(value.args[0])?, Ty::Address, site)?;
         let indices = self.operand(Some(value.args[1]), site.span)?;
         let place = Address { base, index: Some(indices), scale: 2, disp: 0 };
-        let at = Site { place: Some(place), mask: None, ..site.clone() };
+        Ok((base, indices, Site { place: Some(place), mask: None, ..site.clone() }))
+    }
+
+    /// A store of a rack's lanes to elements at indices.
+    pub(super) fn scatter(&mut self, id: ValueId) -> Done<()> {
+        let (site, value) = (self.at(id), &self.source.values[id]);
+        let (memory, elem) = (self.memory(id)?, value.ty.elem());
+        if value.mask.is_some() {
+            return Err(self.lacks(site.span, "a scatter under a mask"));
+        }
+        let rack = self.operand(Some(value.args[2]), site.span)?;
+        let (_, _, at) = self.indexed(id, &site)?;
+        self.by_rule(Key::Scatter(memory), elem, &[rack], &at).map(|_| ())
+    }
+
+    fn gather(&mut self, id: ValueId, memory: Elem, site: &Site) -> Done<Reg> {
+        let value = &self.source.values[id];
+        let (base, indices, at) = self.indexed(id, site)?;
         let elem = value.ty.elem();
         let key = if value.mask.is_some() { Key::GatherWhere(memory) } else { Key::Gather(memory) };
         let mask = value.mask.map(|mask| self.operand(Some(mask), site.span)).transpose()?;

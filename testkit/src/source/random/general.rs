@@ -11,7 +11,7 @@
 //! ```
 //!
 //! What a caller owes such a run: few trips, so `n` is at most a few racks and `s` and `k` are a handful. Where an
-//! access is `unchecked`, every view has at least `n` and at least eight elements.
+//! access is `unchecked`, every view has at least `n` and at least sixteen elements.
 
 use super::{Generator, Ty};
 use crate::source::{Elem, Program};
@@ -34,23 +34,25 @@ struct Places {
     /// The indices of the loops around, each with its type and whether it is never below zero.
     indices: Vec<(String, Elem, bool)>,
     statements: usize,
+    /// Whether racks may be written to elements at indices.
+    scatters: bool,
 }
 
 /// A program whose last definition is a general run named `r`; the same for the same arguments, for ever.
-pub fn general(seed: u64, fma: bool) -> Program {
+pub fn general(seed: u64, fma: bool, scatters: bool) -> Program {
     let mut generator = Generator { bits: Bits::new(seed), fma, names: Vec::new(), fresh: 0, callees: Vec::new() };
     let mut text = String::new();
     if generator.chance(3) {
         generator.function(&mut text, 0);
     }
-    generator.general_run(&mut text);
+    generator.general_run(&mut text, scatters);
     Program::new(format!("random general run {seed}"), text)
 }
 
 impl Generator {
-    fn general_run(&mut self, text: &mut String) {
+    fn general_run(&mut self, text: &mut String, scatters: bool) {
         (self.fresh, self.names) = (0, Vec::new());
-        let mut places = Places { written: 1 + self.bits.below(2), ..Places::default() };
+        let mut places = Places { written: 1 + self.bits.below(2), scatters, ..Places::default() };
         let views = places.written + 1 + self.bits.below(2);
         let mut params = Vec::new();
         for view in 0..views {
@@ -297,8 +299,19 @@ impl Generator {
     fn store(&mut self, text: &mut String, places: &Places) {
         let first = places.views.len() - places.written;
         let (view, elem) = places.views[first + self.bits.below(places.written)].clone();
-        let (place, value) = (self.consecutive(places), self.stored(elem));
+        let place = if places.scatters && self.chance(3) { self.scattered() } else { self.consecutive(places) };
+        let value = self.stored(elem);
         let _ = writeln!(text, "  {view}[{place}] <- {value}");
+    }
+
+    /// Indices to write to: equal ones unless nothing checks them, now and then where something does.
+    fn scattered(&mut self) -> String {
+        let known = [Elem::I32, Elem::U32].into_iter().find(|&e| self.names.iter().any(|name| name.1 == Ty::Rack(e)));
+        match (known, self.bits.below(8)) {
+            (Some(elem), 0) => format!("bit_and({}, 15)", self.rackish(elem, 1)),
+            (Some(elem), 1..4) => format!("unchecked bit_and({}, 15)", self.rackish(elem, 1)),
+            (_, way) => format!("bit_xor(@, {})", 2 * way + 1),
+        }
     }
 
     fn store_or_update(&mut self, text: &mut String, places: &Places) {
@@ -318,8 +331,8 @@ mod tests {
 
     #[test]
     fn every_form_comes() {
-        assert_eq!(general(1, true), general(1, true));
-        let all: String = (0..200).map(|seed| general(seed, true).text).collect();
+        assert_eq!(general(1, true, true), general(1, true, true));
+        let all: String = (0..200).map(|seed| general(seed, true, true).text).collect();
         let forms = [
             "  for <j",
             "      for <j",
@@ -332,6 +345,8 @@ mod tests {
             "unchecked <j",
             "unchecked bit_and(",
             "[bit_and(",
+            "[bit_xor(@, ",
+            "[unchecked bit_and(",
             "[<0> up to <n>]",
             "] <- ",
             ": [2]",
