@@ -135,14 +135,14 @@ impl Builder<'_> {
             return Ok(None);
         }
         let body = self.source.body.iter();
-        let since = body.rev().skip_while(|stmt| !matches!(stmt, Stmt::Value(id) if *id == gather));
+        let mut since = body.rev().skip_while(|stmt| !matches!(stmt, Stmt::Value(id) if *id == gather));
         let keeps = |op: Op| !op.has_effect() || op == Op::Check;
         let steady = |stmt: &&Stmt<Region>| match stmt {
             Stmt::Value(id) => *id != indices && keeps(self.source.values[*id].op),
             Stmt::Region(_) => true,
             _ => false,
         };
-        let begins = since.skip_while(steady).next();
+        let begins = since.find(|stmt| !steady(stmt));
         if !matches!(begins, Some(Stmt::Value(id)) if *id == indices) {
             return Ok(None);
         }
