@@ -14,7 +14,7 @@ use rake_ir::types::Ty;
 use std::collections::HashMap;
 
 /// A graph in program order; operands are indices into [`Term::nodes`] that stand before.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Term {
     /// The nodes.
     pub nodes: Vec<Node>,

@@ -32,10 +32,9 @@ use la_arena::Arena;
 use masks::Outer;
 use rake_ir::diag::Diagnostic;
 use rake_ir::fused::{self, Proof};
-use rake_ir::lane::{FuseLevel, Param, Stmt, Value, ValueId};
-use rake_ir::profile::Profile;
+use rake_ir::lane::{Param, Stmt, Value, ValueId};
 use rake_ir::tined;
-use seeds::Setting;
+use search::Choices;
 use std::collections::{HashMap, HashSet};
 
 /// What a caller may ask for; none of it changes which graph is chosen.
@@ -51,22 +50,19 @@ pub struct Options {
 /// None today: every region has its source graph to fall back on.
 pub fn run(program: tined::Program, options: &Options) -> Result<fused::Program, Vec<Diagnostic>> {
     let (profile, fuse) = (program.profile, program.fuse);
-    let functions = program.functions.into_iter().map(|f| function(f, profile, fuse, options));
+    let mut choices = Choices::new(search::setting(profile, fuse));
+    let functions = program.functions.into_iter().map(|f| function(f, &mut choices, *options));
     // The e-graph notes for its log when a rebuild starts. Calibrating the real clock for that takes milliseconds.
     let (still, _) = quanta::Clock::mock();
     let functions = quanta::with_clock(&still, || functions.collect::<Result<_, _>>())?;
     Ok(fused::Program { profile, fuse, functions })
 }
 
-/// The pass on one function, for callers that run many at once.
-///
-/// # Errors
-/// As [`run`].
-pub fn function(
+/// The pass on one function.
+fn function(
     mut function: tined::Function,
-    profile: Profile,
-    level: FuseLevel,
-    options: &Options,
+    choices: &mut Choices,
+    options: Options,
 ) -> Result<fused::Function, Vec<Diagnostic>> {
     let yields = yields(&function);
     let mut replaced: HashMap<ValueId, ValueId> = HashMap::new();
@@ -83,9 +79,8 @@ pub fn function(
                     redirect(&mut function.values[id], &replaced);
                 }
                 let yields = regions.next().unwrap_or_default();
-                let setting = search::setting(profile, level);
                 let site = Region { params: &function.params, yields: &yields, replaced: &replaced };
-                let region = fuse(&mut function.values, region, &site, setting, *options);
+                let region = fuse(&mut function.values, region, &site, choices, options);
                 if let Some(proof) = &region.proof {
                     replaced.extend(proof.yields.iter().copied());
                 }
@@ -153,18 +148,18 @@ fn fuse(
     values: &mut Arena<Value>,
     region: tined::Region,
     around: &Region,
-    setting: Setting,
+    choices: &mut Choices,
     options: Options,
 ) -> fused::Region {
     let yields = around.yields;
     let source = graph::import(values, &region.values, yields);
     let outer = Outer::read(values, &region);
-    let chosen = search::choose(&source.term, setting);
+    let chosen = choices.choose(&source.term);
     let site =
         Site { source: &source, source_classes: &chosen.source_classes, classes: &chosen.classes, outer: &outer };
     let chain = options.explain.then(|| {
         let names = explain::input_names(values, around.params, &source.inputs);
-        explain::chain(&source.term, &chosen.term, setting, &names)
+        explain::chain(&source.term, &chosen.term, choices.setting(), &names)
     });
     let exported = export::export(values, &chosen.term, &site);
     let kept = exported.is_none();

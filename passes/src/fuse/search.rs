@@ -12,6 +12,8 @@ use rake_ir::fused::{Cost, Stop};
 use rake_ir::lane::FuseLevel;
 use rake_ir::ops::{Imm, Op};
 use rake_ir::types::Ty;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A graph chosen for a source graph.
 pub struct Chosen {
@@ -215,6 +217,34 @@ fn is_trivial(term: &Term) -> bool {
             !node.args.iter().any(constant) && !alike
         }
         _ => false,
+    }
+}
+
+/// What was chosen so far: the same graph gets the same one again.
+pub struct Choices {
+    setting: Setting,
+    made: HashMap<Term, Rc<Chosen>>,
+}
+
+impl Choices {
+    /// None yet.
+    pub fn new(setting: Setting) -> Choices {
+        Choices { setting, made: HashMap::new() }
+    }
+
+    /// What a region allows and costs.
+    pub fn setting(&self) -> Setting {
+        self.setting
+    }
+
+    /// As [`choose`].
+    pub fn choose(&mut self, term: &Term) -> Rc<Chosen> {
+        if let Some(chosen) = self.made.get(term) {
+            return Rc::clone(chosen);
+        }
+        let chosen = Rc::new(choose(term, self.setting));
+        self.made.insert(term.clone(), Rc::clone(&chosen));
+        chosen
     }
 }
 

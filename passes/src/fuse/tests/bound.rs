@@ -97,3 +97,15 @@ fn small_kernels_meet_the_bound() {
         assert_eq!(chosen.stop, Stop::Optimal, "{text}: {:?}", chosen.cost);
     }
 }
+
+#[test]
+fn a_graph_that_comes_again_gets_the_same_choice() {
+    let setting = search::setting(Profile::X86Avx2, FuseLevel::Full);
+    let mut choices = search::Choices::new(setting);
+    let first = term("r = a*b + a", Profile::X86Avx2);
+    let other = term("r = a*b - a", Profile::X86Avx2);
+    let chosen = choices.choose(&first);
+    assert!(std::rc::Rc::ptr_eq(&chosen, &choices.choose(&first.clone())));
+    assert_eq!(chosen.term, search::choose(&first, setting).term);
+    assert_ne!(choices.choose(&other).term, chosen.term);
+}
