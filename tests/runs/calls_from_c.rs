@@ -18,6 +18,13 @@ run keep(s: stack Samples, <least: u32>) -> stack Samples:
 
 run drift(w: stack Weights, v: stack Weights, <a: i32>, <b: u32>, <c: i32>, <d: i32>, <e: i32>, <f: i32>, <g: f32>) -> stack Weights:
   w with { weight: v.weight + <g> + to_f32(<a> - <c> + <d> * <e> - <f>) + to_f32(<b>) }
+
+run floats(x: []f32, out: mut []f32, <n: i32>, <a: f32>, <b: f32>, <c: f32>, <d: f32>, <e: f32>, <f: f32>, <g: f32>, <h: f32>, <i: f32>, <j: i32>, <k: f32>, <l: i32>, <m: bool>, <o: i32>, <p: f32>):
+  let <low: f32> = <a> - <b> + <c> - <d> + <e> - <f> + <g> - <h>
+  let <whole: i32> = <j> * <l> - <o>
+  for <t: i32> from <0> up to <n> by <lanes>:
+    let v = x[<t> up to <n>] * <i> + <low>
+    out[<t> up to <n>] <- (if <m> then v - <k> else v * <p>) + to_f32(<whole>)
 ";
 
 /// What is expected was worked out in C, from the meaning of the source.
@@ -54,6 +61,12 @@ static int use(int n) {
   CHECK(s.count == kept && s.value == value && s.quality == quality);
   drift(&w, &w, 10, 20, 3, 2, 7, 1, 0.25f);
   for (k = 0; k < MOST; k++) CHECK(weight[k] == (k < n ? 40.75f : 0.5f));
+  for (k = 0; k < MOST; k++) value[k] = (float)k;
+  floats(value, MOST, weight, MOST, n, 1.0f, 2.0f, 4.0f, 8.0f, 16.0f, 32.0f, 64.0f, 128.0f, 0.5f, 3, 7.0f, 5, n & 1, 6, 0.25f);
+  for (k = 0; k < n; k++) {
+    float v = (float)k * 0.5f - 85.0f;
+    CHECK(weight[k] == (n & 1 ? v - 7.0f : v * 0.25f) + 9.0f);
+  }
   return 0;
 }
 int main(void) {

@@ -110,6 +110,10 @@ run floats(c: stack Cell, <a: f32>, <b: f32>, <i: i32>, <d: f32>, <e: f32>, <f: 
   let <low: f32> = <a> + <b> * <d> - <e>
   let <high: f32> = <f> - <g> + <h> * <a>
   c with { x: if c.n < <i> then c.x * <low> + <j> else c.x * <high> - <a> }
+
+run mixed(c: stack Cell, <a: f32>, <b: f32>, <d: f32>, <e: f32>, <f: f32>, <g: f32>, <h: f32>, <i: i32>, <j: i32>, <k: i32>, <l: i32>, <m: i32>, <o: f32>, <p: f32>, <q: i32>, <r: i32>, <t: bool>, <u: u32>, <v: f32>) -> stack Cell:
+  let x = if <t> then c.x * <p> + <o> else c.x * <a> + <v>
+  c with { x: x, n: c.n * <q> + <r> - bitcast(i32, <u>) + <m> }
 ";
 
 /// All runs of stacks.

@@ -39,7 +39,8 @@ pub enum Arguments {
         vectors: &'static [u8],
         /// General registers for integers and `bool`, in order.
         words: &'static [u8],
-        /// How many words of the caller's frame may hold further ones; runs alone have such arguments.
+        /// The words of the caller's frame that may hold further ones, in source order; never racks and masks, and runs
+        /// alone have such arguments.
         frame: &'static [u8],
     },
     /// By position among all arguments: the machine is virtual, or a C compiler decides.
@@ -134,12 +135,13 @@ impl Abi {
         match self.arguments {
             Arguments::Registers { vectors, words, frame } => {
                 let (mut vectors, mut words, mut frame) = (vectors.iter(), words.iter(), frame.iter());
-                let place = |ty| match self.class_of(ty) {
-                    Class::G => {
-                        let register = words.next().map(|&n| PhysReg::g(n));
-                        register.or_else(|| frame.next().map(|&n| PhysReg::s(n)))
-                    }
-                    _ => vectors.next().map(|&n| PhysReg::v(n)),
+                let place = |ty: Ty| {
+                    let register = match self.class_of(ty) {
+                        Class::G => words.next().map(|&n| PhysReg::g(n)),
+                        _ => vectors.next().map(|&n| PhysReg::v(n)),
+                    };
+                    let in_frame = matches!(ty, Ty::Uniform(_) | Ty::Address);
+                    register.or_else(|| frame.next().filter(|_| in_frame).map(|&n| PhysReg::s(n)))
                 };
                 params.map(place).collect()
             }
@@ -190,5 +192,27 @@ pub(crate) fn check_places(profile: Profile, params: &[Param], result: Option<Re
         && left != abi.result(ty)
     {
         say(format!("the result is left in {left}, not in {}", abi.result(ty)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_register_carries_stands_in_the_frame_in_source_order() {
+        let (float, int, truth) = (Ty::Uniform(Elem::F32), Ty::Uniform(Elem::I32), Ty::TRUTH);
+        let mut params = vec![Ty::Address];
+        params.extend([float; 8]);
+        params.extend([int, int, float, int, int, int, truth, int, float, int]);
+        let at =
+            |abi: &Abi| abi.places(params.iter().copied()).iter().map(|p| p.unwrap().to_string()).collect::<Vec<_>>();
+        let floats = ["v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7"];
+        let x86 = [&["g7"], &floats[..], &["g6", "g2", "s0", "g1", "g8", "g9", "s1", "s2", "s3", "s4"]].concat();
+        assert_eq!(at(&SYSTEM_V), x86);
+        let arm = [&["g0"], &floats[..], &["g1", "g2", "s0", "g3", "g4", "g5", "g6", "g7", "s1", "s2"]].concat();
+        assert_eq!(at(&AAPCS64), arm);
+        let racks = [Ty::Rack(Elem::F32); 9];
+        assert_eq!(SYSTEM_V.places(racks.into_iter())[8], None);
     }
 }

@@ -276,7 +276,12 @@ impl<'a> Builder<'a> {
         };
         let name = Some(self.out.params[position as usize].name.clone());
         let site = Site { name, ..site.clone() };
-        self.sequence(self.rule(key, value.ty.elem()), &[self.argument(position)], None, &site)
+        let elem = match value.ty.elem() {
+            // What stands in the caller's frame is brought from there as a word.
+            Elem::F32 if self.out.class(self.argument(position)) == Class::G => Elem::I32,
+            elem => elem,
+        };
+        self.sequence(self.rule(key, elem), &[self.argument(position)], None, &site)
             .map_err(|why| Diagnostic::error(Code::NotOnProfile, value.span, why))
     }
 
